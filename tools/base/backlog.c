@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/backlog.h"
 
-#define OUT_BYTES	16384	/* rows that are emitted with one call, in bytes */
-#define NEAR		8	/* a row at most this many places out of order is moved at once */
+#define OUT_BYTES	16384	/* most bytes of rows that are emitted with one call */
+#define NEAR		8	/* a row at most this many places out of order begins no new run */
 
 /* Enlarges the arrays.  If one of the three cannot be enlarged, all of them remain usable. */
 static int grow(struct backlog *w)
@@ -41,7 +41,10 @@ void backlog_exit(struct backlog *w)
 
 void *backlog_add(struct backlog *w, int64_t tick)
 {
-	/* If there is no memory, rows are emitted out of order, so that none is lost. */
+	/*
+	 * At the limit, or if there is no memory, all rows are emitted, although earlier ones may
+	 * follow: so none is lost.
+	 */
 	if (w->nr == w->room && (w->nr >= w->max || grow(w)))
 		backlog_release(w, INT64_MAX);
 	w->keys[w->nr] = (struct backlog_key){ tick, w->nr };
@@ -49,7 +52,7 @@ void *backlog_add(struct backlog *w, int64_t tick)
 }
 
 /*
- * Returns the end of the run that begins at `from`, after moving rows that are only a few places
+ * Returns the end of the run that begins at `from`, after moving keys that are only a few places
  * out of order.
  */
 static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
@@ -72,7 +75,7 @@ static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
 	return i;
 }
 
-/* Merges [0, mid) and [mid, nr) of in, each of which is in order, into out. */
+/* Merges [0, mid) and [mid, nr) of `in`, each of which is in order, into `out`. */
 static void merge(const struct backlog_key *in, size_t mid, size_t nr, struct backlog_key *out)
 {
 	size_t i = 0, j = mid;
@@ -110,8 +113,8 @@ static size_t merge_runs(struct backlog *w)
 }
 
 /*
- * Copies the rows of keys [from, from + nr).  Inlined, so that callers with a constant size are
- * fast.
+ * Copies the rows of keys [from, from + nr).  This function is inlined, so that callers with a
+ * constant size are fast.
  */
 static inline __attribute__((always_inline)) void
 gather_rows(const struct backlog *w, size_t from, size_t nr, size_t row_bytes, char *out)
@@ -142,8 +145,8 @@ static void gather(const struct backlog *w, size_t from, size_t nr, char *out)
 }
 
 /*
- * Closes the gap after the first nr rows were emitted: moves the other rows and their keys up, in
- * any order.
+ * Removes the first nr keys, whose rows were emitted.  Then the other rows are moved, in any order,
+ * so that they are at the front of w->rows without free places between them.
  */
 static void close_up(struct backlog *w, size_t nr)
 {

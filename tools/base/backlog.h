@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Delays rows of one kind until it is certain that no earlier row will come.
+ * Delays rows of one kind until the caller knows that no earlier row will come.
  *
  * Rows arrive in runs, one for each ring that was read, and each run is nearly in order.  So the
  * runs are merged, and not all rows are sorted.  Rows with the same tick are emitted in the order
@@ -29,13 +29,12 @@ struct backlog {
 };
 
 #ifndef BACKLOG_MAX		/* tests/fuzz defines a smaller number */
-/* enough for kinds whose rows may be out of order */
-#define BACKLOG_MAX	(1U << 18)
+#define BACKLOG_MAX	(1U << 18)	/* a usual limit for the number of waiting rows */
 #endif
 
 /*
- * Returns 0 or -ENOMEM.  As soon as max rows are waiting, all of them are emitted, even though
- * earlier ones may still come.
+ * Returns 0 or -ENOMEM.  If a row is added when there is no room for it and max rows are waiting,
+ * all of these are emitted first, even though earlier ones may still come.
  */
 int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn *out, void *arg);
 void backlog_exit(struct backlog *w);

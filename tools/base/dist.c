@@ -125,7 +125,8 @@ size_t dist_limit(const struct dist_pool *pool)
 }
 
 /*
- * Makes room for a total of nr values; returns false if the limits do not permit that many values.
+ * Makes room for a total of nr values; returns false if the limits do not permit that many values,
+ * or if there is no memory.
  */
 static bool grow(struct dist *d, uint64_t nr)
 {
@@ -216,7 +217,7 @@ COMPARE_NUMBERS(compare, uint64_t)
 #define DIGIT_BITS	11
 #define FEW		256	/* fewer values are sorted faster by qsort() */
 
-/* A radix sort, by as many digits as the greatest value has. */
+/* Sorts by radix, by as many digits as the greatest value has; returns false if out of memory. */
 static bool sort_by_digits(struct dist *d)
 {
 	uint64_t *in = d->values, *out = malloc(d->nr * sizeof(*out)), *swap;

@@ -4,11 +4,12 @@
  * then a log-linear histogram of 128 buckets per power of two (a percentile is off by at most
  * 0.4 %).  Count, sum, least and greatest are always exact.
  *
- * A percentile is found by nearest rank: it is the least of the values that at least the given
- * share of them do not exceed.
+ * A percentile is found by nearest rank: it is the least value for which at least the given share
+ * of all values is not greater.
  *
  * The number of values up to which a distribution is exact depends only on how many distributions
- * of the pool have more values than that, and not on the order in which values are added.
+ * of the pool have more than DIST_EXACT_MIN values and, after dist_settle(), not on the order in
+ * which values are added.
  */
 #ifndef BASE_DIST_H
 #define BASE_DIST_H
@@ -19,8 +20,9 @@
 #include <stdint.h>
 
 #define DIST_EXACT_MAX	65536		/* the most values that one distribution retains */
-#define DIST_POOL_MAX	(16U << 20)	/* the most that all distributions of a pool retain */
-/* each distribution may retain this many, because buckets would take more memory */
+/* the most values that the distributions with more than DIST_EXACT_MIN values retain together */
+#define DIST_POOL_MAX	(16U << 20)
+/* each distribution may retain this many values, however many distributions there are */
 #define DIST_EXACT_MIN	4096
 
 #define DIST_OCTAVES	58
@@ -39,9 +41,8 @@ struct dist {
 	uint64_t nr, min, max;
 	unsigned __int128 sum;
 	uint64_t *values;	/* nr values; NULL once buckets are used */
-	uint32_t **octaves;	/* DIST_OCTAVES of 128 buckets, NULL where all are 0 */
-	/* the upper halves of counts; NULL where octaves is, or while no count needs one */
-	uint32_t **carries;
+	uint32_t **octaves;	/* DIST_OCTAVES arrays of 128 counts; NULL where all are 0 */
+	uint32_t **carries;	/* upper 32 bits of the counts; NULL where no count needs them */
 	size_t room;
 	bool is_sorted, is_big;
 };
@@ -54,7 +55,7 @@ void dist_free(struct dist *d);
 int dist_add(struct dist *d, uint64_t value);
 int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
 
-/* Adds all values of `from` to d. */
+/* Adds all values of `from` to d.  Returns 0 or -ENOMEM. */
 int dist_merge(struct dist *d, const struct dist *from);
 
 /*
@@ -64,8 +65,8 @@ int dist_merge(struct dist *d, const struct dist *from);
 size_t dist_limit(const struct dist_pool *pool);
 
 /*
- * Drops values over the limit, which may have been higher when they were added.  Returns 0 or
- * -ENOMEM.
+ * Makes a histogram of the values if there are more than the limit, which may have been higher when
+ * they were added.  Returns 0 or -ENOMEM.
  */
 int dist_settle(struct dist *d);
 
@@ -100,9 +101,9 @@ struct dist_times dist_times(struct dist *d);
 bool dist_is_exact(const struct dist *d);
 
 /*
- * Returns the offset of the number by which struct dist_times are sorted: "total", "max", "mean",
- * "count", "p50", "p99" and further percentiles up to finest (999 is p99.9); -1 if there is no such
- * key.
+ * Returns the offset in struct dist_times of the member with this name as a key of --sort: "total",
+ * "max", "mean", "count", "p50", "p99", "p999", "p9999".  Returns -1 if there is no such key, or if
+ * it is a percentile beyond `finest` (50, 99, 999 or 9999).
  */
 int dist_times_offset(const char *key, unsigned finest);
 

@@ -19,6 +19,7 @@ struct intern {
 
 /*
  * Returns the number of the key, or -1 if there is no memory or there are max other keys already.
+ * Sets *is_new, unless is_new is NULL, to whether the key was not known before.
  */
 int64_t intern_get(struct intern *t, const void *key, size_t size, bool *is_new);
 int64_t intern_string(struct intern *t, const char *s);

@@ -12,7 +12,7 @@
 
 #define DIGIT_BITS	11
 #define NR_DIGITS	(1U << DIGIT_BITS)
-#define FEW		48	/* fewer things are sorted faster by comparisons */
+#define FEW		48	/* so many things, or fewer, are sorted faster by comparisons */
 
 struct entry {
 	uint64_t key;
@@ -32,7 +32,7 @@ static unsigned digit_of(const struct entry *e, unsigned shift)
 	return e->key >> shift & (NR_DIGITS - 1);
 }
 
-/* Sorts from in to out, by one digit. */
+/* Sorts from `in` to `out`, by one digit. */
 static void sort_digit(const struct entry *in, size_t nr, unsigned shift, struct entry *out)
 {
 	uint32_t at[NR_DIGITS] = { 0 }, sum = 0;
@@ -49,7 +49,7 @@ static void sort_digit(const struct entry *in, size_t nr, unsigned shift, struct
 		out[at[digit_of(&in[i], shift)]++] = in[i];
 }
 
-/* A radix sort from the least significant digit on: each pass is stable. */
+/* Sorts by radix, from the least significant digit on: each pass is stable. */
 static void sort_digits(struct entry *e, struct entry *spare, size_t nr, uint64_t most)
 {
 	struct entry *in = e, *out = spare;
@@ -79,7 +79,7 @@ static void sort_few(struct entry *e, size_t nr)
 
 /*
  * Stores each key minus the least key, and the greatest of these differences in *most.  Returns
- * false if the things are in order already.
+ * false if the things are in order already; then the keys themselves are stored.
  */
 static bool set_keys(const struct sorter *s, struct entry *e, size_t nr, order_key key,
 		     uint64_t *most)
@@ -123,7 +123,7 @@ static void sort_run(struct sorter *s, struct entry *e, struct entry *spare, siz
 	}
 }
 
-/* As order_of(). */
+/* As order_of(); sets s->is_moved if the things are not in order yet. */
 static uint32_t *find_order(struct sorter *s, size_t nr)
 {
 	struct entry *e = malloc((nr + 1) * sizeof(*e)), *spare = malloc((nr + 1) * sizeof(*spare));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts many things by their members, with a radix sort, whose time does not depend on their order.
- * Things that are in order already are read once.  Equal things stay in their order.
+ * Sorts many things by numbers, their members, with a radix sort.  Its time does not depend on how
+ * the things are mixed; things that are in order already are only read.  Equal things stay in their
+ * order.
  */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
@@ -36,10 +37,11 @@ uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *ke
 int order_sort(void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
 
 /*
- * Does the same, without allocating memory for the things: *spare has room for nr of them, or is
- * NULL.  Returns 1 if it has moved the things to the memory at *spare, and exchanged the two
- * pointers; 0 if they were in order; or -ENOMEM.
+ * Does the same, with memory of the caller's for the things: *spare has room for nr of them, or is
+ * NULL; then memory is allocated if it is needed.  Returns 1 if it has moved the things to the
+ * memory at *spare, and exchanged the two pointers; 0 if they were in order; or -ENOMEM.
  */
-int order_sort_to(void *base, void *spare, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
+int order_sort_to(void *base, void *spare, size_t nr, size_t size, const order_key *keys,
+		  size_t nr_keys);
 
 #endif

@@ -6,9 +6,9 @@
  *	search_near(from, to, near, i, rows[i].tick < tick)
  *	search_by(rows, nr, row, row->tid < tid || (row->tid == tid && row->tick < tick))
  *
- * each return the first index for which the condition in the last argument is false, or nr if there
- * is none.  The condition must be true for all indices before that and false for all others.  In
- * the condition, i is the index, and row is a pointer to the element.
+ * each return the first index for which the condition in the last argument is false, or nr (`to`)
+ * if there is none.  The condition must be true for all indices before that and false for all
+ * others.  In the condition, i is the index, and row is a pointer to the element.
  */
 #ifndef BASE_SEARCH_H
 #define BASE_SEARCH_H

@@ -39,7 +39,7 @@ void slots_remove(struct slots *t, struct slot *s);
 void slots_clear(struct slots *t);
 void slots_free(struct slots *t);
 
-/* Returns the first thing with that key, or NULL. */
+/* Returns one of the things with that key, or NULL. */
 void *slots_find(const struct slots *t, uint64_t key);
 
 /* Returns the thing at place i, which is less than nr.  The place may be free: see slot.is_used. */

@@ -24,8 +24,8 @@ void sort_things(void *things, size_t nr, size_t size, sort_compare *compare);
 int64_t sort_nth(int64_t *values, size_t nr, size_t n);
 
 /*
- * Evaluates value for each i below nr, and returns the nth greatest; INT64_MIN if there is no
- * memory.
+ * Evaluates `value` for each i below nr, and returns the nth greatest result, counted from 0;
+ * INT64_MIN if there is no memory.
  */
 #define nth_greatest(nr, n, i, value) __extension__ ({			\
 	size_t nth_nr = (nr);						\

@@ -15,7 +15,7 @@
 #include "order.h"
 #include "spill.h"
 
-#define RUN_BYTES	(256U << 10)	/* how much of each run is read ahead */
+#define RUN_BYTES	(256U << 10)	/* most bytes in a run's buffer, unless an item is larger */
 #define FIRST_ROOM	(64U << 10)
 #define LARGE		(1U << 20)
 
@@ -27,10 +27,10 @@ struct header {
 };
 
 struct spill_run {
-	int64_t at, end;		/* the part of the file that is not read yet */
+	int64_t at, end;		/* the part of the run in the file that is not read yet */
 	char *buffer;
-	size_t from, to, room;		/* the part of the buffer that is not returned yet */
-	struct spill_item item;		/* the first item of that part */
+	size_t from, to, room;		/* the part of the buffer that follows `item` */
+	struct spill_item item;		/* the next item of the run to be merged */
 };
 
 static size_t rounded(uint32_t size)
@@ -169,7 +169,10 @@ static int spill(struct spill *s)
 	return 0;
 }
 
-/* Enlarges the arena to at least need bytes.  While it moves, items have offsets instead of addresses. */
+/*
+ * Enlarges the arena to at least `need` bytes.  While it moves, items have offsets instead of
+ * addresses.
+ */
 static int enlarge(struct spill *s, size_t need)
 {
 	size_t more = !s->arena_room ? FIRST_ROOM : s->arena_room < LARGE ? 4 * s->arena_room : s->room;
@@ -319,7 +322,10 @@ static int start_runs(struct spill *s)
 	s->arena = NULL;
 	s->arena_room = 0;
 	s->nr_items = 0;
-	/* The buffers of all runs together may be as large as the arena was. */
+	/*
+	 * The buffers of all runs together may take as much memory as arena and items could, but
+	 * each has at least 4 KiB.
+	 */
 	each = s->room / s->nr_runs & ~(size_t)7;
 	each = each > RUN_BYTES ? RUN_BYTES : each < 4096 ? 4096 : each;
 	s->heap = calloc(s->nr_runs, sizeof(*s->heap));

@@ -34,7 +34,7 @@ static size_t run_end(const struct window_key *keys, size_t i, size_t nr)
 }
 
 /*
- * Merges [from, middle) and [middle, to) into out; of equal keys, those of the first range come
+ * Merges [from, middle) and [middle, to) into `out`; of equal keys, those of the first range come
  * first.
  */
 static void merge(const struct window_key *keys, size_t from, size_t middle, size_t to,
@@ -109,7 +109,7 @@ static int play_rows(struct window *w, size_t nr)
 	return rc;
 }
 
-/* Makes room for one more row in a new slot: most ranges of time have few rows. */
+/* Allocates a chunk of slots, not all slots at once, because most windows have few rows. */
 static int make_room(struct window *w)
 {
 	char **chunk = &w->chunks[w->nr_slots / WINDOW_CHUNK];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts rows that are nearly in order of time: a window holds two blocks of rows, and when it is
- * full the older half is passed to play().  Rows with equal times stay in the order in which they
- * were added.
+ * Sorts rows that are nearly in order of time: a window holds as many rows as two blocks of the
+ * trace, and when it is full, the half with the earlier times is passed to play().  Rows with equal
+ * times stay in the order in which they were added.
  */
 #ifndef BASE_WINDOW_H
 #define BASE_WINDOW_H
@@ -15,7 +15,7 @@
 #define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
 #endif
 
-/* Slots are allocated in chunks, which are small enough to come from memory that was freed before. */
+/* Slots are allocated in chunks that are small enough to use memory again that was freed before. */
 #define WINDOW_CHUNK	(WINDOW_ROWS / 32)
 
 struct window_key {
@@ -28,11 +28,11 @@ struct window {
 	int (*play)(void *arg, const void *row);
 	void *arg;
 	char *chunks[WINDOW_ROWS / WINDOW_CHUNK];	/* slots of rows */
-	struct window_key *keys;	/* one for each row */
+	struct window_key *keys;	/* one for each row, and then one for each free slot */
 	size_t room;
 	struct window_key *spare;	/* the same number again as space for sorting */
 	size_t spare_bytes;
-	size_t nr, nr_sorted;	/* how many keys there are; how many of them are in order */
+	size_t nr, nr_sorted;	/* how many rows there are; how many of their keys are in order */
 	size_t nr_slots;	/* slots that were ever used */
 };
 
