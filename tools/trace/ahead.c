@@ -11,7 +11,7 @@
 #include "trace/cursor-private.h"
 
 #define HELPERS_MAX	6U
-/* blocks with fewer rows are not read ahead, because that would be slower */
+/* if all blocks together have fewer rows, none is read ahead, because that would be slower */
 #define ROWS_MIN	(3 * LDB_BLOCK_ROWS)
 
 struct slot {

@@ -3,7 +3,7 @@
  * Decodes the payload of a block into rows, or some of its columns.
  *
  * The file may be hostile: every read is bounded by the end of its column, and a block is accepted
- * completely or not at all.  If few rows are selected, the rest of the block is only checked.
+ * completely or not at all.  Groups of rows of which none is needed are mostly only checked.
  */
 #include <string.h>
 #include "trace/columns.h"
@@ -11,7 +11,7 @@
 
 /*
  * The rows of a block do not fit into the CPU's inner caches, so they are decoded in groups: all
- * columns of one group before the next one.
+ * columns of one group before those of the next group.
  */
 #define TILE_ROWS	256
 
@@ -88,14 +88,14 @@ static bool decode_column(const struct schema_column *c, struct column_state *st
 	return COLUMN_CONSTANT(put_numbers, c, state, state->is_missing ? zeros : values, nr, row, stride);
 }
 
-/* Rows that are not needed: most columns of these are decoded only if a later row is needed */
+/* Rows that are not needed: most of their columns are decoded only if a later row is needed */
 
 static bool is_time(const struct schema_column *c)
 {
 	return c->meaning == COLUMN_IS_TICK || c->meaning == COLUMN_IS_TICKS;
 }
 
-/* Decodes the values that were passed over, but does not store them. */
+/* Decodes the values that were passed over, but does not store them.  Returns false if invalid. */
 static bool catch_up(const struct schema_column *c, struct column_state *state)
 {
 	uint64_t values[TILE_ROWS], before = state->before, all = 0;
@@ -127,8 +127,9 @@ static bool ends_right(const struct schema_column *c, struct column_state *state
 }
 
 /*
- * Decodes the times of a group of rows.  Returns false if the payload is invalid; *is_needed says
- * whether the other columns are needed, too.
+ * Decodes the times of a group of rows, and sets *is_needed to whether the rows are needed, by
+ * their times.  If they are, decodes the other columns, too.  Returns false if the payload is
+ * invalid.
  */
 static bool decode_times(const struct schema *s, struct column_state *states, char *row, size_t nr,
 			 const struct columns_select *select, bool *is_needed)
@@ -240,7 +241,7 @@ static unsigned column_at(const struct schema *s, unsigned offset)
 	return i;
 }
 
-/* Returns true if the sums of a column's differences fit into its field. */
+/* Returns true if all values, which are sums of the column's differences, fit into 32 bits. */
 static bool sums_fit(const struct column_state *c, size_t nr)
 {
 	uint64_t values[TILE_ROWS], sum = 0, all = 0;

@@ -4,8 +4,8 @@
  *
  * This is the recorder's inner loop.  Rows are encoded a few at a time, while they are in the
  * nearest cache, into one buffer for each column.  The values of a column in those rows mostly have
- * one size, so the size is chosen once for them, and the loops have no branch that depends on a
- * value, which would often be mispredicted.
+ * similar sizes, so one loop is chosen for the largest of them.  The loops have nearly no branches
+ * that depend on a value, because these would often be mispredicted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "trace/columns.h"
 
 #define VARINT_MAX	10
-#define SPILL		8	/* a store may write this many bytes beyond those that it adds */
+#define SPILL		8	/* a store may write so many bytes more than it adds */
 
 static inline uint64_t zigzag(uint64_t v)
 {
@@ -81,7 +81,7 @@ static uint8_t *put_8(uint8_t *out, const uint64_t *v, size_t nr)
 	return out;
 }
 
-/* all is the bitwise or of all values. */
+/* `all` is the bitwise or of all values. */
 static uint8_t *put_varints(uint8_t *out, const uint64_t *v, size_t nr, uint64_t all)
 {
 	if (all < 0x80) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists the tables of schemas.def: their columns, and the extents of their rows in time. */
+/* Lists the tables of schemas.def: their columns, and the extents of their rows. */
 #include <string.h>
 #include "trace/columns.h"
 
@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) void row_extent(unsigned kind, cons
 	adjust(kind, row, e);
 }
 
-/* Inlined for each kind, so that the compiler specialises it. */
+/* This function is inlined for each kind, so that the compiler specialises it. */
 static inline __attribute__((always_inline)) void
 widen(unsigned kind, const char *row, size_t nr, size_t stride, struct extent *sum)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Describes the tables of the trace file (schemas.def): the columns of each kind of block and their
- * codings.  Encodes rows into a payload, and decodes them.  Only the writer and the reader use this
+ * codings.  Encodes rows into a payload, and decodes them.  Only files of this directory use this
  * header.
  *
  * All arithmetic is modulo 2^64, so every value is decoded as it was encoded.
@@ -14,14 +14,14 @@
 #include <stdint.h>
 #include <ldb/trace-format.h>
 
-#define COLUMNS_MAX	20	/* columns of a table */
+#define COLUMNS_MAX	20	/* most columns of a table */
 
 enum column_coding {
 	COLUMN_V,	/* varint */
-	COLUMN_D,	/* zigzag difference to the row before */
+	COLUMN_D,	/* varint of the zigzag difference to the row before */
 	COLUMN_S,	/* string */
 	COLUMN_R,	/* varint of value - base */
-	COLUMN_Z,	/* zigzag of value - base */
+	COLUMN_Z,	/* varint of the zigzag coding of value - base */
 };
 
 enum column_meaning {	/* as schemas.def says */
@@ -62,14 +62,14 @@ struct schema {
 /* The bounds that the index stores for a block, and that filters compare for a row. */
 struct extent {
 	int64_t t_min, t_max;	/* ticks */
-	uint64_t id_min, id_max; /* both equal to the id; or the range of all ids */
-	uint64_t dur;
+	uint64_t id_min, id_max; /* the least and the greatest id */
+	uint64_t dur;		/* ticks: the greatest duration */
 };
 
 /* Returns NULL if this version does not know the kind. */
 const struct schema *schema_find(unsigned kind);
 
-/* Widens sum by the extents of nr rows.  No rows give EXTENT_NONE. */
+/* Widens `sum`, which is EXTENT_NONE at first, by the extents of nr rows. */
 void schema_extents(unsigned kind, const void *rows, size_t nr, struct extent *sum);
 #define EXTENT_NONE	{ INT64_MAX, INT64_MIN, UINT64_MAX, 0, 0 }
 
@@ -82,15 +82,19 @@ static inline void extent_widen(struct extent *sum, const struct extent *e)
 	sum->dur = e->dur > sum->dur ? e->dur : sum->dur;
 }
 
-/* Returns true if the extent of a block or a row overlaps the wanted one, and is long enough. */
+/*
+ * Returns true if the extent of a block or a row overlaps `want`, and its duration is at least that
+ * of `want`.
+ */
 static inline bool extent_matches(const struct extent *want, const struct extent *e)
 {
 	return e->t_max >= want->t_min && e->t_min <= want->t_max && e->id_max >= want->id_min &&
 	       e->id_min <= want->id_max && e->dur >= want->dur;
 }
 
-/* Copies the rows that match, to another place or to the front; returns how many. */
-size_t schema_filter(unsigned kind, const struct extent *want, void *to, const void *rows, size_t nr);
+/* Copies the rows that match `want` to `to`, which may be `rows`; returns their number. */
+size_t schema_filter(unsigned kind, const struct extent *want, void *to, const void *rows,
+		     size_t nr);
 
 #define ENCODER_STRING_MAX	65536	/* longer ones are cut */
 
@@ -116,19 +120,26 @@ void encoder_exit(struct encoder *e);
 
 /* Selects rows of a block as they are decoded. */
 struct columns_select {
-	/* Moves those of the nr rows that are needed to the front, and returns how many.  NULL: all are. */
+	/*
+	 * Moves the needed ones of nr rows to the front; returns their number.  NULL: all are
+	 * needed.
+	 */
 	size_t (*rows)(const void *arg, char *rows, size_t nr);
-	/* Returns false if no row with such times is needed: only the times of these rows are set.  Or NULL. */
+	/*
+	 * Is called first, when only the times of the rows are set.  Returns false if none of the
+	 * rows is needed, by their times.  NULL: they may all be needed.
+	 */
 	bool (*times)(const void *arg, const char *rows, size_t nr);
 	const void *arg;
-	size_t bytes;		/* only this many of each row are set; 0: all */
+	/* the caller needs only columns in this many first bytes of a row; 0: all */
+	size_t bytes;
 };
 
 /*
- * Decodes *nr rows and, if select is not NULL, sets *nr to how many of them are selected: the others
- * are overwritten by those that follow, so only the selected ones take memory.  Returns false if the
- * payload does not have exactly that many valid rows.  Texts are stored in strings, which has room for
- * bytes + *nr * nr_strings.
+ * Decodes *nr rows, and sets *nr to how many of them are selected (select NULL: all).  Those that
+ * are not selected are overwritten by the next ones, so memory behind the selected ones is hardly
+ * touched.  Returns false if the payload does not have exactly *nr valid rows.  Texts are stored in
+ * `strings`, which has room for bytes + *nr * nr_strings.
  */
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
 		    size_t *nr, char *strings, const struct columns_select *select);

@@ -7,7 +7,7 @@
 
 struct cursor {
 	struct query q;
-	struct share *share;	/* distributes the blocks; NULL: the cursor reads all of them */
+	struct share *share;	/* distributes blocks to cursors; NULL: this cursor reads all */
 	size_t next;
 	bool is_retained;	/* the rows that it selects are retained: see retain.c */
 	/* set if other threads decode blocks; NULL: the caller's thread decodes them */
@@ -20,19 +20,21 @@ struct cursor {
 	uint64_t (*values)[TILES_ROWS];
 };
 
-/* If share is NULL the cursor is not shared. */
+/*
+ * Cursors with the same `share` read each block once together; NULL: the cursor reads all blocks.
+ */
 struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
 			   struct share *share);
 
 /* retain.c */
 
-/* Returns true if all rows of the query's range are retained when they are decoded. */
+/* Returns true if a range of reader_retain() includes that of the query. */
 bool retain_serves(const struct query *q);
 
 /* As query_decode(); may be called if retain_serves() is true. */
 int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
-/* While rows are retained, a cursor uses the decoder of the previous one. */
+/* While rows are retained, a cursor uses the context for decompression of the previous one. */
 void retain_swap_spare(struct reader *r, struct decoder *d);
 
 #endif

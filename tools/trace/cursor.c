@@ -9,7 +9,7 @@
 
 _Static_assert(READER_FUNCS_MAX == TILES_ROWS, "one tile at a time");
 
-/* Returns true if the filter selects all rows of the block. */
+/* Returns true if it is certain that the filter selects all rows of the block. */
 static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row_index *i)
 {
 	return i->t_min >= f->t_min && i->t_max <= f->t_max && i->id_min >= f->id_min &&
@@ -201,7 +201,7 @@ void cursor_close(struct cursor *c)
 	free(c);
 }
 
-/* Returns NULL if there are no more. */
+/* Returns the next block that may have selected rows; NULL: there are no more. */
 static struct block *next_block(struct cursor *c)
 {
 	struct reader *r = c->q.r;
@@ -248,7 +248,7 @@ enum func_column {		/* in the order of the format */
 			 1U << FUNC_START_MAX | 1U << FUNC_START_UNC | 1U << FUNC_END_MAX | \
 			 1U << FUNC_END_UNC)
 
-/* Copies columns of the next rows of c->d.rows to c->values; returns how many. */
+/* Copies columns of the next rows of c->d.rows to c->values; returns the number of rows. */
 static size_t gather_rows(struct cursor *c)
 {
 	size_t nr = c->nr_rows < TILES_ROWS ? c->nr_rows : TILES_ROWS;

@@ -3,9 +3,9 @@
  * Finds how to convert the ticks of each part to those of the result, which has the clock of the
  * first part.
  *
- * Two parts have the same clock if they were recorded on one machine since it was booted: then
- * their ticks differ by a constant, which follows from both headers.  Otherwise the times of day
- * are compared.
+ * Two parts have the same clock if they were recorded on one machine that was not booted in
+ * between: then their ticks differ by a constant, which follows from both headers.  Otherwise the
+ * times of day are compared, and then messages and requests between the parts (join-links.c).
  */
 #include <math.h>
 #include <string.h>
@@ -15,13 +15,14 @@
 #include "trace/reader-private.h"
 
 /*
- * Traces that do not say when their machine was booted are taken to be of one machine if their
- * times of day differ by no more than this.  The clock may have been set in between.
+ * Traces without META "boot" that have the same host name are taken to be of one machine if the
+ * times of day that they have for the same tick differ by less than this.  The clock may have been
+ * set in between.
  */
 #define SAME_HOST_NS	1e9L
 /* A time namespace adds an offset to CLOCK_MONOTONIC, which is taken to be greater than this. */
 #define SAME_MONO_NS	2e5L
-/* The error of a time of day that was read twice on one machine. */
+/* the error of the difference, if the time of day was read twice on one machine */
 #define TWICE_READ_NS	2000
 
 /*
@@ -47,8 +48,8 @@ static struct day day_of(const struct join_part *p)
 	slope = ((long double)d.read.last.real_ns - d.read.first.real_ns) /
 		((long double)d.read.last.tick - d.read.first.tick);
 	/*
-	 * A greater difference of the slopes means that the clock was set meanwhile: adjustments by
-	 * NTP change the slope by less than this.
+	 * If the slopes differ by a thousandth or more, the clock was set meanwhile: adjustments by
+	 * NTP change the slope by less.
 	 */
 	if (fabsl(slope / d.ns_per_tick - 1) < 0.001L)
 		d.ns_per_tick = slope;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the tables whose ids other rows contain.  If two parts have a row for the same thing, the
- * result has one row with one id, so that calls of one function by two workers are one row of a
- * report, and names are stored once.
+ * Writes FLOW_API, KSYM and FILE rows, whose ids other rows contain, and SYMBOL and CALL rows,
+ * which contain ids of FILE rows.  If two parts have a row for the same thing, the result has one
+ * row with one id, so that calls of one function by two workers are one row of a report, and names
+ * are stored once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/array.h"
 #include "trace/join-private.h"
 
-#define IDS_MAX		(1U << 24)	/* a trace with more is damaged */
+#define IDS_MAX		(1U << 24)	/* only damaged traces have greater ids, which stay */
 
 uint32_t join_id(const struct join_ids *ids, uint32_t id)
 {

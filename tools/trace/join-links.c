@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds how far apart the clocks of two machines are, from requests that went from one machine to
- * the other.  Two parts of a request have the same W3C trace id.  The shorter part lies within the
- * longer one, because the client waited for the server's answer.  A message arrives later than it
- * was sent (join-messages.c).  Each such pair of times bounds the difference of the clocks; all
- * pairs together give the narrowest bounds.
+ * the other.  Such a request has an instance in the trace of each machine, with the same W3C trace
+ * id.  The shorter instance lies within the longer one, because the client waited for the server's
+ * answer.  And a message arrives later than it was sent (join-messages.c).  Each such pair of times
+ * bounds the difference of the clocks; all pairs together give the narrowest bounds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "base/sort.h"
 #include "trace/join-private.h"
 
-struct linked {			/* the part of a request with a trace id that is in one trace */
+struct linked {			/* a request with a trace id, as one trace has it */
 	uint64_t hi, lo;
 	int64_t start, end;	/* ticks of the result */
 };
@@ -24,7 +24,7 @@ struct linkeds {
 	struct join_part *p;
 	const struct ldb_row_reqtab *requests;
 	size_t nr_requests;
-	struct linked *at;	/* sorted by id; each id occurs once */
+	struct linked *at;	/* sorted by trace id; each trace id occurs once */
 	size_t nr, room;
 };
 
@@ -94,7 +94,7 @@ static int read_links(struct join_part *p, struct linkeds *l)
 /*
  * Bounds of the correction that is added to the ticks of the other clock.  Clocks drift, so the
  * time is divided into slots, each with bounds of its own.  A bound is also valid in the slots
- * around its own, but it is wider by the drift since then.
+ * around its own, but it is wider there by the drift in the time between them.
  */
 #define SLOTS		1024
 /*
@@ -152,7 +152,7 @@ static void add_pair(struct bounds *b, const struct linked *known, const struct 
 {
 	int64_t starts = difference(known->start, other->start), ends = difference(known->end, other->end);
 
-	/* Either machine may be the client: it is the one with the longer part. */
+	/* Either machine may be the client: it is the one with the longer instance. */
 	add_bounds(b, known->start, min(starts, ends), max(starts, ends));
 }
 
@@ -187,8 +187,8 @@ static int keep_pair(void *arg, const struct join_pair *p)
 
 /*
  * Messages bound the difference, too: no message arrives before it was sent.  These bounds are
- * narrower than those from requests, because a request begins before its message is sent, and ends
- * later.
+ * narrower than those from requests, because a client's request begins before its message is sent,
+ * and ends after the answer has arrived.
  */
 static void add_messages(struct bounds *b, const struct pairs *pairs, uint32_t known, uint32_t other)
 {
@@ -217,8 +217,9 @@ static void spread(struct bounds *b)
 }
 
 /*
- * Corrects the clock of a part by the middle of the bounds.  The error is the greatest error in any
- * slot that has pairs.  If pairs contradict each other (hi < lo), the error is greater.
+ * Corrects the clock of a part by the middle of the bounds, if there are pairs, and if this makes
+ * the error smaller.  The error is the greatest error in any slot that has pairs.  If pairs
+ * contradict each other (hi < lo), the error is greater.
  */
 static void apply(struct join_part *p, const struct bounds *b)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds for each request by which other request it was asked for, from the runtime's rows of
- * messages.  Both ends of a connection have recorded the same addresses, and count the same bytes.
- * So a request that begins with a certain byte of a connection was asked for by the request that
- * has sent this byte, whatever the clocks say.
+ * Finds for each request the other request that has sent the message that started it, from the
+ * runtime's rows of messages.  Both ends of a connection have recorded the same addresses, and
+ * count the same bytes.  So a request that begins with a certain byte of a connection was started
+ * by the request that has sent this byte, whatever the clocks say.
  *
  * The sending of a message precedes its arrival, which bounds how far two clocks can be apart
  * (join-links.c).  When the clocks are known, pairs of messages that contradict them are refused.
@@ -26,8 +26,8 @@ struct end {
 	uint32_t flags, part, serial, bytes;
 	uint64_t offset, id;
 	/*
-	 * for messages that requests have sent: the greatest end offset of this message and the
-	 * messages before it
+	 * in flows.sent: the greatest offset at which this message, or one before it in the flow,
+	 * ends
 	 */
 	uint64_t reach;
 	int64_t tick;		/* ticks of the part */
@@ -111,7 +111,7 @@ static int read_part(struct messages *m)
 COMPARE(compare_connections, struct end, CONNECTION)
 COMPARE(compare_ways, struct end, CONNECTION UP(part) UP(serial) UP(is_client) UP(is_sent) UP(tick) UP(flags))
 COMPARE(compare_flags, struct end, CONNECTION UP(flags) UP(offset) UP(tick) UP(part))
-/* the messages of a connection with the same flags */
+/* for messages of one connection with the same flags */
 COMPARE(compare_ids, struct end, UP(part) UP(serial) UP(id) UP(tick))
 COMPARE(compare_offsets, struct end, UP(part) UP(serial) UP(offset) UP(tick))
 
@@ -122,7 +122,7 @@ static bool is_same_end(const struct end *a, const struct end *b)
 	       a->is_client == b->is_client;
 }
 
-/* Sets last of each message.  The rows of an end are consecutive. */
+/* Sets `last` of each message.  The rows of an end are consecutive. */
 static void set_last(struct messages *m)
 {
 	size_t from = 0;
@@ -140,8 +140,8 @@ static void set_last(struct messages *m)
 }
 
 /*
- * A row F_WRONG says that the bytes of a direction were counted wrong.  Drops all messages of that
- * direction since the last row F_RIGHT, and the F_WRONG and F_RIGHT rows themselves.
+ * A row F_WRONG says that an end has counted the bytes of a direction wrong.  Drops all messages of
+ * that end and direction since its last row F_RIGHT, and the F_WRONG and F_RIGHT rows themselves.
  */
 static void drop_wrong(struct messages *m)
 {
@@ -180,7 +180,7 @@ static struct flow flow_of(struct end *ends, size_t nr, uint32_t flags)
 /* The messages that both ends of a connection have sent and received. */
 struct flows {
 	struct flow sent;	/* messages that clients have sent, by offset */
-	struct flow came;
+	struct flow came;	/* messages that servers have received, by offset */
 	struct flow answers;	/* answers that servers have sent, by end, request and time */
 	struct flow answered;	/* answers that clients have received, by end and offset */
 };
@@ -228,8 +228,8 @@ static int64_t slack_of(const struct messages *m, uint32_t a, uint32_t b)
 }
 
 /*
- * Returns true if time a may have been before time b, if these may be wrong by `slack`.  In a
- * damaged trace they may be any numbers.
+ * Returns true if time a may have been before time b, whose difference may be wrong by `slack`.  In
+ * a damaged trace the times may be any numbers.
  */
 static bool is_before(int64_t a, int64_t b, int64_t slack)
 {
@@ -258,7 +258,7 @@ static bool is_in_time(const struct messages *m, const struct end *sent, const s
 #define COMPARED_MAX	4096
 
 /*
- * Finds the message in f that contains the first byte of e and was recorded by the other end.
+ * Finds the message in f that contains the first byte of e and was recorded in another part.
  * Returns the number of such messages; 2: two or more, or more than COMPARED_MAX were compared.
  * in_time: messages for which is_in_time() is false do not count.
  */
@@ -314,7 +314,10 @@ static const struct end *find_back(const struct flow *f, const struct end *from,
 	return a && is_same_end(a, from) && answer->offset - a->offset < a->bytes ? a : NULL;
 }
 
-/* Finds the request that has sent message e.  Returns false if it is not known. */
+/*
+ * Finds the request that has sent message e.  Returns false, and counts the message, if that is not
+ * known, or if the clocks contradict it.
+ */
 static bool find_pair(struct messages *m, const struct end *e, const struct flows *f, struct join_pair *p)
 {
 	const struct end *from, *answer, *back;

@@ -12,10 +12,13 @@ enum rule {
 	RULE_FIRST,	/* value of the first part that has the key */
 	RULE_SUM,	/* sum of all parts: counters */
 	RULE_MOST,	/* greatest value: thresholds, errors */
-	RULE_ALL,	/* a thing that was recorded: true if it was recorded in all parts */
+	RULE_ALL,	/* what was recorded: the least value; left out if a part lacks the key */
 	RULE_EACH,	/* one line for each part, with the process's name */
 	RULE_TICK,	/* latest tick */
-	/* left out, because the value is an address that the result does not have */
+	/*
+	 * left out: shared_memory has addresses that the result does not have, and
+	 * join_write_messages() writes the others
+	 */
 	RULE_NONE,
 };
 
@@ -248,7 +251,10 @@ static uint64_t nr_bad_rows(const struct reader *r)
 
 	for (size_t i = 0; i < r->nr_blocks; i++)
 		nr += r->blocks[i].bad ? r->blocks[i].i.rows : 0;
-	/* Without an index, the number of rows in bad blocks is not known. */
+	/*
+	 * Without an index, the number of rows in bad blocks is not known.  Then each bad block
+	 * counts as one row.
+	 */
 	return max(nr, (uint64_t)r->nr_bad);
 }
 

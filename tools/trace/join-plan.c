@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decides, before rows are read, how numbers and addresses of the parts become unique: those of
+ * Decides, before rows are merged, how numbers and addresses of the parts become unique: those of
  * processes, of modules at the same address, of threads with the same tid, and of requests.
  */
 #include <errno.h>
@@ -241,7 +241,7 @@ static int add_modules(struct modules *m)
 COMPARE(compare_code, struct join_code, UP(start) UP(end) UP(number))
 
 /*
- * Sorts the ranges of shared code.  If a process had different files at one address, the code there
+ * Sorts the ranges of a process's code.  If it had different files at one address, the code there
  * gets the number of this process.
  */
 static void sort_code(struct join_space *s)
@@ -419,8 +419,8 @@ static int last_id(const struct join_part *p, uint64_t *id)
 }
 
 /*
- * Chooses how request ids become unique.  If all ids are below 1000, id 17 of process 3 becomes
- * 3017, so that people can read them.
+ * Chooses how request ids become unique.  If all ids are below 1000, id 17 of part 3 (counted from
+ * 0) becomes 3017, so that people can read them.
  */
 static int choose_ids(struct join *j)
 {

@@ -45,7 +45,7 @@ struct join_part {
 	struct reader *r;
 	struct join_space *spaces;
 	size_t nr_spaces, room_spaces;
-	/* the last row of each thread, sorted by tid; without names */
+	/* the last row of each thread, sorted by tid; their names are not valid */
 	struct ldb_row_thread *threads;
 	size_t nr_threads, room_threads;
 	/* A tick of the result is a tick of the part * ratio + shift. */
@@ -54,9 +54,9 @@ struct join_part {
 	int64_t shift;
 	uint64_t clock_err;	/* ticks of the result; UINT64_MAX: not known */
 	int64_t to;		/* the end of its recording, in ticks of the result */
-	uint32_t tid_base;
+	uint32_t tid_base;	/* is added to tids, and id_base to request ids */
 	uint64_t id_base;
-	bool has_ended;		/* its recorder saw the program end */
+	bool has_ended;		/* the program ended, or executed another one */
 	struct join_ids apis, ksyms, files;
 };
 
@@ -115,21 +115,22 @@ struct join_messages {
 	uint64_t joined;
 	uint64_t elsewhere;	/* the other end of the connection is in no part */
 	uint64_t unknown;	/* it is not known which request has sent the message */
-	uint64_t refused;	/* the message would have been received before it was sent */
+	uint64_t refused;	/* it, or its answer, would have been received before it was sent */
 };
 
 typedef int join_pair_fn(void *arg, const struct join_pair *p);
 /*
- * Calls fn() for each pair.  has_clocks: the clocks of all parts are known.  Returns 0 or what fn()
- * returned.
+ * Calls fn() for each pair, and counts messages in *count.  has_clocks: the clocks of all parts are
+ * known; otherwise only pairs that are certain without clocks are passed.  Returns 0, -ENOMEM, or
+ * what fn() returned.
  */
 int join_messages_each(struct join *j, bool has_clocks, join_pair_fn *fn, void *arg, struct join_messages *count);
 /* Writes ASKED rows. */
 int join_write_messages(struct join *j);
 
 /*
- * join-plan.c: plans the numbers of processes, threads and requests.  Returns 0, -ENOMEM, or
- * -EINVAL with a line in err.
+ * join-plan.c: plans the numbers of processes, threads and requests.  Returns 0, or -errno with a
+ * line in err.
  */
 int join_plan(struct join *j, char *err, size_t err_size);
 int join_write_modules(struct join *j);
@@ -149,10 +150,10 @@ uint64_t join_shared_at(const struct join_space *space, uint64_t plain);
  */
 size_t join_rows(struct join *j, struct join_part *p, unsigned kind, void *rows, size_t nr);
 
-/* Adds the number of the process to an address. */
+/* Returns what an address of data becomes in the result. */
 uint64_t join_data(const struct join_part *p, uint64_t addr);
 
-/* join-ids.c: writes the tables to whose ids other rows refer, before those rows. */
+/* join-ids.c: writes the tables to whose ids other rows refer, and those of names of addresses. */
 int join_write_ids(struct join *j);
 uint32_t join_id(const struct join_ids *ids, uint32_t id);
 

@@ -167,9 +167,9 @@ static void put_back_req(const struct join *j, const struct join_part *p, void *
 		if (r->op != LDB_REQ_OP_CUT)
 			continue;
 		/*
-		 * The pause ends requests of this process only, which have a range of ids.  If ids
-		 * are not in the order of processes (no id_step), the pause ends all requests.  A
-		 * row that ends only some requests has a range of ids already.
+		 * A CUT row ends requests of its part only, whose ids are a range.  If the ids of
+		 * parts are not ranges (no id_step), the row ends all requests.  A row that ends
+		 * only some requests of its part has a range of ids already.
 		 */
 		r->id = a->value[i];
 		r->queue = a->other[i];
@@ -202,7 +202,10 @@ static void put_back(const struct join *j, const struct join_part *p, unsigned k
 	}
 }
 
-/* Ends all threads of a program that has ended: the recorder may have missed the end of some. */
+/*
+ * Ends all threads of a program that has ended: the recorder may have missed the end of some.  Also
+ * sets the pids of threads.
+ */
 static void end_threads(const struct join_part *p, void *rows, size_t nr)
 {
 	for (ROWS_OF(thread); r < end; r++) {
@@ -229,8 +232,8 @@ static bool is_own_thread(const struct join *j, const struct join_part *not, uin
 }
 
 /*
- * Drops rows about tasks of other processes that were recorded, too: their own recorder knows more
- * about them.
+ * Drops rows about tasks that are threads of other parts: the recorder of their own process knows
+ * more about them.
  */
 static size_t drop_strangers(const struct join *j, const struct join_part *p,
 			     struct ldb_row_task *rows, size_t nr)

@@ -52,7 +52,7 @@ static bool contradicts(const struct file_part *a, const struct file_part *b)
 	       !(is_same_file(a, b) && a->address - a->from == b->address - b->from);
 }
 
-/* "FROM TO MAJOR:MINOR INODE OFFSET", of which all but the inode are hexadecimal */
+/* Parses "FROM TO MAJOR:MINOR INODE OFFSET", of which all but the inode are hexadecimal. */
 static bool parse(const char *text, uint32_t number, struct file_part *f)
 {
 	uint64_t start, end;
@@ -83,8 +83,9 @@ static int add(struct known *known, struct join_space *space, const struct file_
 }
 
 /*
- * Leaves out addresses at which a process had different files at different times, because a lock
- * there may have been two locks.  These addresses stay addresses of this process.
+ * Adds the shared mappings of a process.  Leaves out addresses at which it had different files at
+ * different times, because a lock there may have been two locks.  These addresses stay addresses of
+ * this process.
  */
 static int add_all(struct known *known, struct join_space *space, const struct file_part *parts, size_t nr)
 {

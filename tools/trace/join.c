@@ -23,8 +23,8 @@ struct stream {			/* reads the rows of one part */
 	struct join_part *p;
 	struct cursor *c;
 	/*
-	 * only one thread may use it, so that none reads ahead, which would need memory for one
-	 * more block of each part
+	 * makes the cursor one that may share its blocks with others: such a cursor does not read
+	 * ahead, which would need memory for further blocks of each part
 	 */
 	struct share share;
 	size_t nr_told;		/* blocks that were reported as progress */
@@ -32,7 +32,7 @@ struct stream {			/* reads the rows of one part */
 	size_t nr;
 	struct ldb_row_req cut;	/* a row that ends the open requests at the end of the recording */
 	bool has_cut;		/* cut was not passed on yet */
-	struct ldb_row_gap *gaps;	/* observation gaps of all threads, as one of each thread */
+	struct ldb_row_gap *gaps;	/* GAP rows, of single threads: see spread_gaps() */
 	size_t nr_gaps, room_gaps;
 };
 
@@ -67,8 +67,8 @@ static inline bool is_before(const struct merge *m, const size_t *a, const size_
 HEAP(heap, size_t, const struct merge *, is_before, heap_moved_none)
 
 /*
- * Returns the offset of the time by which rows of a kind are sorted: mostly the time at which the
- * event was over.
+ * Returns the offset of the time by which rows of a kind are sorted: the time at which the event
+ * was over.  SIZE_MAX: they have no time.
  */
 static size_t time_offset(unsigned kind)
 {

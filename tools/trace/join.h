@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Joins complete traces, each of one process, into one ordinary trace: with one header, one clock,
- * one table of requests and one index, so that readers need not know that it was joined.
+ * Joins traces, each of one process or itself joined, into one ordinary trace: with one header, one
+ * clock, one table of requests and one index, so that readers need not know that it was joined.
  *
- *	clock		All ticks are of one clock.  Traces of one machine have the same clock.  Clocks
- *			of different machines are compared by the time of day, and by requests that
- *			were sent from one machine to another: see struct ldb_row_process, clock_err.
- *	addresses	contain the number of their process (struct ldb_row_process).  So locks of two
- *			processes stay two locks.
+ *	clock		All ticks are of one clock.  Traces of one machine, since it was booted, have
+ *			the same clock.  Other clocks are compared by the time of day, and by requests
+ *			that were sent from one machine to another: see clock_err in struct
+ *			ldb_row_process.
+ *	addresses	contain the number of their process (struct ldb_row_process).  So locks of
+ *			two processes stay two locks, unless these share the memory (join-shared.c).
  *	requests	get ids that are unique; links to a trace id (W3C) stay as they are.
  *	losses		stay as they are; damage of the parts is added.
  *
- * Rows of one kind are merged by time; those of one part stay in their order.  The memory needed is
- * one block for each part.
+ * Rows of one kind are merged by time; those of one part stay in their order.  This needs memory
+ * for one block of each part.
  */
 #ifndef TRACE_JOIN_H
 #define TRACE_JOIN_H

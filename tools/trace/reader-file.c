@@ -3,8 +3,8 @@
  * Finds the blocks of a file: by its index, or, if the recorder died or the file is damaged, by
  * their headers.
  *
- * Every size in the file is checked against the file before it is used, and
- * against LDB_BLOCK_BYTES_MAX and LDB_BLOCK_ROWS before memory is allocated.
+ * Every size in the file is checked against the file before it is used, and against
+ * LDB_BLOCK_BYTES_MAX and LDB_BLOCK_ROWS before memory is allocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static bool footer_read(const struct reader *r, uint64_t offset, struct ldb_file
 	       f->crc == crc32c(0, f, offsetof(struct ldb_file_footer, crc));
 }
 
-/* Returns true if the block overlaps the previous block or the index, or is too large. */
+/* Returns true if the row cannot be that of a block in [from, to). */
 static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, uint64_t to)
 {
 	return row->offset < from || row->offset > to ||
@@ -190,7 +190,10 @@ static int block_at(struct reader *r, struct search *s, uint64_t offset,
 	return block_is_whole(h, s->buf);
 }
 
-/* Finds the next offset in [offset, end) where a complete block starts; end: there is none. */
+/*
+ * Finds the next offset in [offset, end) where a complete block starts; `end`: there is none, or
+ * the budget is used up.
+ */
 static int block_search(struct reader *r, uint64_t offset, uint64_t end, uint64_t *found)
 {
 	struct search s = { 0 }, candidate = { 0 };
@@ -246,7 +249,7 @@ static int blocks_scan(struct reader *r)
 			rc = block_search(r, offset + 1, end, &next);
 			/*
 			 * An incomplete block that the recorder was writing when it died does not
-			 * count as damage.
+			 * count as a bad block; only its bytes are counted.
 			 */
 			if (!rc)
 				damage_add(r, offset, next < end || !r->no_footer, next - offset);

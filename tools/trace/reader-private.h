@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declarations that only the files of the reader use. */
+/* Declares what the files of the reader share, and the files that join traces or append to one. */
 #ifndef TRACE_READER_PRIVATE_H
 #define TRACE_READER_PRIVATE_H
 
@@ -52,8 +52,8 @@ struct reader {
 	struct reader *replaced;
 
 	bool has_requests;
-	struct reqtab *reqtab;		/* made by the reader, or NULL: */
-	struct ldb_row_reqtab *requests; /* the rows from the file, or those of reqtab */
+	struct reqtab *reqtab;		/* made of REQ rows, or NULL: `requests` is used */
+	struct ldb_row_reqtab *requests; /* the REQTAB rows of the file */
 	size_t nr_requests;
 };
 
@@ -71,7 +71,7 @@ bool block_is_whole(const struct ldb_block_header *h, const void *payload);
 
 void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t bytes);
 
-/* Fills blocks[]: from the index, or block by block.  Returns 0, -ENOMEM or -EIO. */
+/* Fills blocks[]: from the index, or block by block.  Returns 0 or -ENOMEM. */
 int file_find_blocks(struct reader *r);
 
 /* decoder.c */
@@ -86,13 +86,16 @@ struct decoder {
 
 void decoder_exit(struct decoder *d);
 
-/* Returns 1: d->raw has the payload of the block at offset; 0: the block is damaged; -ENOMEM. */
+/*
+ * Returns 1: d->raw has the payload of the block at offset, and *h is its header; 0: the block is
+ * damaged, or not of that kind; -ENOMEM.
+ */
 int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
 		 unsigned kind, struct ldb_block_header *h);
 
 /*
- * Decodes the payload loaded last: returns 1: d->rows has the *nr rows that are selected (NULL: all);
- * 0: it is damaged; -ENOMEM.
+ * Decodes the payload that was loaded last.  Returns 1: d->rows has the *nr rows that are selected
+ * (select NULL: all); 0: the payload is damaged; -ENOMEM.
  */
 int decoder_rows(struct decoder *d, const struct ldb_block_header *h,
 		 const struct columns_select *select, size_t *nr);
@@ -124,10 +127,10 @@ int query_decode(const struct query *q, struct decoder *d, struct block *b, size
 int block_decode(struct reader *r, struct decoder *d, struct block *b,
 		 const struct columns_select *select, size_t *nr);
 
-/* Returns the extent that a row must overlap to be selected. */
+/* Returns the extent that a row must match to be selected: see extent_matches(). */
 struct extent query_extent(const struct query *q);
 
-/* Copies the rows that q selects; returns their number.  to may be the same address as rows. */
+/* Copies the rows that q selects to `to`, which may be `rows`; returns their number. */
 size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr);
 
 void block_set_bad(struct reader *r, struct block *b);
@@ -144,7 +147,7 @@ struct clock_span {
 	bool any;
 };
 
-/* reader.c: 0 or -ENOMEM */
+/* reader.c.  Returns 0 or -ENOMEM. */
 int clock_span_read(struct reader *r, struct clock_span *s);
 
 /* Returns NULL if reading ahead is not useful, or not possible. */
@@ -156,7 +159,7 @@ int ahead_next(struct ahead *a, const void **rows, size_t *nr);
 
 /* share.c: distributes blocks to several cursors */
 struct share {
-	_Atomic size_t next;	/* block */
+	_Atomic size_t next;	/* index of the next block */
 };
 
 #endif

@@ -24,12 +24,13 @@
 /* Opening */
 
 /*
- * Makes all threads use one heap.  If each had its own, freed buffers for blocks, 8 MB, might stay
- * in a thread's heap.  Threads rarely allocate.
+ * Makes all threads use one heap.  If each had its own, freed buffers for blocks might stay in a
+ * thread's heap.  Threads rarely allocate.
  *
- * Buffers for rows of up to 29 bytes come from the heap, which does not shrink meanwhile: else the
- * kernel would clear new pages for each block.  Larger buffers, and arrays that have grown larger,
- * do not: other memory would be allocated from the holes that they leave.
+ * Buffers for a block of rows of less than 29 bytes come from the heap, and the heap shrinks only
+ * if it has 32 MiB of free memory at its end: else the kernel would clear new pages for each block.
+ * Larger buffers, and arrays that have grown larger, do not come from the heap: other memory would
+ * be allocated from the holes that they leave.
  */
 static void set_heap(void)
 {
@@ -46,7 +47,7 @@ static int open_file(struct reader *r, const char *path, char *err, size_t err_s
 	if (r->fd < 0 || fstat(r->fd, &st)) {
 		snprintf(err, err_size, "cannot open %s: %s%s", path, strerror(errno),
 			 errno == ENOENT ? ": record one with ldb-record" :
-			 errno == EACCES ? ": it is its owner's: be that user, or chown it" : "");
+			 errno == EACCES ? ": only its owner may read it: become that user, or use chown" : "");
 		return -errno;
 	}
 	if (!S_ISREG(st.st_mode)) {
@@ -158,8 +159,8 @@ static void clock_fit(struct reader *r, const struct clock_span *s)
 static int64_t saturate(__int128 v);
 
 /*
- * Sets the rate of the time of day.  A rate that is off by a thousandth or more is not used: the
- * clock was set during the recording, because NTP adjusts it by less.
+ * Sets the time of day at one tick, and its rate.  A rate that is off by a thousandth or more is
+ * not used: the clock was set during the recording, because NTP adjusts it by less.
  */
 static void wall_fit(struct reader *r, const struct clock_span *s)
 {
@@ -338,7 +339,7 @@ static bool has_bad(const struct reader *r, unsigned kind)
 }
 
 /*
- * If a block of the table in the file is missing, the table is not used, because it lacks requests.
+ * If a block of the table in the file is damaged, the table is not used, because it lacks requests.
  */
 static int load_reqtab(struct reader *r, struct request_rows *t)
 {

@@ -15,10 +15,10 @@
  *		...
  *	reader_close(r);
  *
- * A file of any content is safe to read.  Damaged blocks are left out and
- * counted.  Blocks that a filter excludes are not read from the disk.  After
- * reader_open() the reader does not change except for its damage counters: several
- * threads may use cursors of their own at the same time.
+ * A file of any content is safe to read.  Damaged blocks are left out and counted.  Blocks that a
+ * filter excludes are not read from the disk.  A cursor changes nothing in the reader except for
+ * counters of damage, unless rows are retained: several threads may use cursors of their own at the
+ * same time.
  */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
@@ -60,17 +60,16 @@ int64_t reader_wall_tick(const struct reader *r, int64_t ns);
 int64_t reader_end_tick(const struct reader *r);
 
 /*
- * Selects rows that overlap [t_min, t_max] (ticks) and have an id in [id_min, id_max].  The id of
- * FUNC, LOCK, THREAD, TASK, FAULT, IRQ and GAP rows is the tid (a GAP of tid 0 has all ids), that
- * of REQ, REQNAME and REQTAB rows is the request's.  For kinds without id or duration, these
- * members have no effect.  A REQ row with END_ALL has all ids, a SCHED row all ids from one of its
- * tids to the other.
+ * Selects rows that overlap [t_min, t_max] (ticks) and have an id in [id_min, id_max].  struct
+ * ldb_block_header says what the id of a row is, and which rows have all ids; a SCHED row has all
+ * ids from one of its tids to the other.  For kinds without time, id or duration, these members
+ * have no effect.
  */
 struct reader_filter {
 	int64_t t_min, t_max;
 	uint64_t id_min, id_max;
-	uint64_t min_dur;	/* FUNC, LOCK, GAP, REQTAB: ticks */
-	/* the caller reads only this many of each row, the rest is undefined; 0: all */
+	uint64_t min_dur;	/* FUNC, LOCK, GAP, REQTAB: the least duration, ticks */
+	/* the caller reads only this many first bytes of a row, the rest is undefined; 0: all */
 	size_t bytes;
 };
 #define READER_FILTER_ALL	{ INT64_MIN, INT64_MAX, 0, UINT64_MAX, 0, 0 }
@@ -89,14 +88,14 @@ struct reader_rows {
 };
 
 /*
- * Opens a cursor, which reads the rows that filter selects; NULL: all rows.  Returns NULL if there
- * is no memory.
+ * Opens a cursor, which reads the rows that `filter` selects; NULL: all rows.  Returns NULL if
+ * there is no memory.
  */
 struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter);
 
 /*
- * Returns the next rows, in the order of the file: 1, or 0 at the end, or -ENOMEM.
- * Rows and strings are valid until the next call.
+ * Sets *rows to the next rows, in the order of the file, and returns 1.  Returns 0 at the end, or
+ * -ENOMEM.  Rows and strings are valid until the next call.
  */
 int cursor_next(struct cursor *c, struct reader_rows *rows);
 void cursor_close(struct cursor *c);
@@ -142,7 +141,8 @@ unsigned reader_nr_threads(void);
 
 /*
  * Runs work(args[i], cursor) in nr threads, including the calling one, and returns the first result
- * other than 0.  Together the cursors return every row once: whole blocks, in any order.
+ * other than 0; -ENOMEM if there is no memory.  Together the cursors return every selected row
+ * once: whole blocks, in any order.
  */
 int reader_share(struct reader *r, unsigned kind, const struct reader_filter *filter, unsigned nr,
 		 int (*work)(void *arg, struct cursor *c), void *const *args);
@@ -157,13 +157,13 @@ struct reader_funcs {
 #define READER_FUNCS_MAX	4096
 #endif
 
-/* As cursor_next(), for FUNC rows; faster if only these columns are needed. */
+/* As cursor_next(), for FUNC rows; this is faster if only these columns are needed. */
 int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs);
 
 /*
- * Returns the request table sorted by id and start, made from the REQ rows where the file has
- * none.  The rows belong to the reader.  Returns 0 or -ENOMEM.  Only one thread may call it at a
- * time.
+ * Sets *rows and *nr to the table of requests, sorted by id and start; if the file has no table, or
+ * a damaged one, it is made from the REQ rows.  The rows belong to the reader.  Returns 0 or
+ * -ENOMEM.  Only one thread may call it at a time.
  */
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 

@@ -136,7 +136,9 @@ static int work_index(const struct reqtab *t, struct work *w)
 	return ret;
 }
 
-/* Makes room for one more row: drops requests that have ended, or allocates memory. */
+/*
+ * Makes room for one more row: drops requests that have ended; if these are few, allocates memory.
+ */
 static int work_grow(const struct reqtab *t, struct work *w)
 {
 	size_t nr = 0;

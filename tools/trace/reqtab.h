@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Computes the request table from REQ rows, which come in order of time.  The table has a row for
- * each request instance, from the first START (or BLOCK into a queue) of an id to its END.
+ * each request instance, from its arrival (ARRIVED), or else the first START (or BLOCK into a
+ * queue) of an id, to its END.
  */
 #ifndef TRACE_REQTAB_H
 #define TRACE_REQTAB_H
@@ -24,8 +25,8 @@ void reqtab_sort(struct ldb_row_req *rows, size_t nr);
 int reqtab_add(struct reqtab *t, const struct ldb_row_req *row);
 
 /*
- * Closes requests that are open at tick last (complete = 0) and sorts by id, start.  The rows
- * belong to the table.
+ * Closes requests that are open at tick `last` (complete = 0), sorts by id, start, and returns the
+ * *nr rows, which belong to the table.
  */
 const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_t *nr);
 

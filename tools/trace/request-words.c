@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares functions with the words of --request; see request-words.h. */
+/* Parses the words of --request, and compares functions with them; see request-words.h. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>

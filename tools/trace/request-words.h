@@ -63,7 +63,8 @@ const char *request_id_parse(const char *word, struct request_id *id);
 
 struct request_place {
 	uint64_t offset;	/* offset of the function in its file */
-	unsigned place;		/* which parameter's register; PROGRAM_PARAMETERS: the stack pointer */
+	/* the register: of which parameter, from 0; PROGRAM_PARAMETERS: the stack pointer */
+	unsigned place;
 	unsigned nr_steps;
 	int64_t steps[REQUEST_PATH_MAX + 2];
 	unsigned size;		/* bytes of the id */
@@ -71,10 +72,10 @@ struct request_place {
 };
 
 /*
- * Each call of such a function is recorded as an EVENT whose value is the id.  Its name consists of
- * this prefix, the address to which the call returns, in hex, a '?' if the call may be nested in
- * another one from the same place, a '-' if it has no id, a space, and the function as the user
- * wrote it.
+ * Each call of a function with an id is recorded as an EVENT whose value is the id.  The event's
+ * name consists of this prefix, the address to which the call returns, in hex, a '?' if the call
+ * may be nested in another one from the same place, a '-' if it has no id, a space, and the
+ * function as the user wrote it.
  */
 #define REQUEST_ID_EVENT	"ldb:id:"
 

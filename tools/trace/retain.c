@@ -4,7 +4,7 @@
  * ranges of time several times, and then ranges near these: decoding a block costs as much as
  * reading thousands of rows.  Only rows that overlap one of the ranges are retained or, if these
  * are too many, those that overlap the range that is being read.  Rows that analyses sort by time
- * are retained in its order.
+ * are retained in order of time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #define CHUNK		128	/* rows */
 
 struct ranges {
-	struct reader_range *at;	/* in order of time, apart from each other */
+	struct reader_range *at;	/* in order of time, disjoint */
 	size_t nr, room;
 	struct reader_range *given;	/* as the caller gave them, in order of their starts */
 	size_t nr_given, room_given;
@@ -37,9 +37,10 @@ struct ranges {
 struct retained {
 	const struct block *block;	/* NULL: free */
 	unsigned kind;
-	struct reader_range range;	/* all rows that overlap this range are here */
+	/* here are all rows that overlap this range, and one of the ranges of reader_retain() */
+	struct reader_range range;
 	size_t nr, bytes;
-	struct extent *chunks;		/* one allocation with the rows and their strings, which follow */
+	struct extent *chunks;		/* the rows and their strings follow in the same memory */
 	char *rows;
 	uint64_t last_use;
 };
@@ -48,7 +49,7 @@ struct retain {
 	struct ranges ranges[NR_KINDS];
 	struct retained blocks[NR_BLOCKS];
 	size_t bytes, max_bytes;
-	/* numbers of uses: in all, and before the ranges that are read now */
+	/* numbers of uses of blocks: in all, and before the ranges that are read now were set */
 	uint64_t nr_uses, nr_before;
 	struct decoder spare;
 };
@@ -218,8 +219,7 @@ bool retain_serves(const struct query *q)
 }
 
 /*
- * Returns the entry of the block or, if it has none, the entry that was not used for the longest
- * time.
+ * Returns the entry of the block or, if it has none, the least recently used entry.
  */
 static struct retained *find(struct retain *t, const struct block *b)
 {
@@ -345,7 +345,10 @@ static void copy_strings(const struct schema *s, char *rows, size_t nr, char *to
 ORDER_KEY(tick_of_sched, struct ldb_row_sched, tick)
 ORDER_KEY(tick_of_req, struct ldb_row_req, tick)
 
-/* Copies the rows; those of kinds that are read in order of time (rows_by_time()), in that order. */
+/*
+ * Copies the rows.  Rows of the kinds that analyses read in order of time (rows_by_time()) are
+ * copied in that order.
+ */
 static int copy_rows(unsigned kind, char *to, const char *rows, size_t nr, size_t size)
 {
 	static const order_key sched[] = { tick_of_sched }, req[] = { tick_of_req };

@@ -7,7 +7,7 @@
 #include "trace/crc32c.h"
 #include "trace/cursor-private.h"
 
-/* limited because each thread needs memory for a block, and all share one disk */
+/* there is a limit because each thread needs memory for a block, and all share one disk */
 #define THREADS_MAX	16
 
 unsigned reader_nr_threads(void)
@@ -143,8 +143,8 @@ static int run_check(struct job *j)
 }
 
 /*
- * Returns the number of threads: one for few blocks, because creating threads takes longer than
- * checking them.
+ * Returns the number of threads: one if there are few bytes, because creating threads would take
+ * longer than checking these.
  */
 static unsigned nr_checkers(const struct reader *r)
 {

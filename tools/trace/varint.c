@@ -139,7 +139,7 @@ const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out
 	return cpu_has_fast_pext() ? decode_fast(p, end, out, nr) : decode(p, end, out, nr, false);
 }
 
-/* Returns the bits of mask that have n - 1 set bits directly below them; n: 1, 2, 4 or 8. */
+/* Returns the set bits of mask that have n - 1 set bits directly below them; n: 1, 2, 4 or 8. */
 static inline __attribute__((always_inline)) uint64_t runs_of(uint64_t mask, unsigned n)
 {
 	for (unsigned i = 1; i < n; i *= 2)

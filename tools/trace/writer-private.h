@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declarations that only the files of the writer use. */
+/* Declares what the files of the writer share; join.c uses WRITER_KINDS. */
 #ifndef TRACE_WRITER_PRIVATE_H
 #define TRACE_WRITER_PRIVATE_H
 
@@ -36,7 +36,7 @@ struct writer {
 	struct batch batch[WRITER_KINDS];
 	struct ldb_row_index *index;
 	size_t nr_index, room_index;
-	struct reqtab *reqtab;	/* NULL: out of memory; readers then make their own */
+	struct reqtab *reqtab;	/* NULL: the file gets no table, and readers make their own */
 	int64_t last_tick;	/* the greatest tick of all rows */
 	uint64_t lost_rows, lost_reported;
 	int error;		/* the first error since the last writer_flush() */
@@ -48,7 +48,7 @@ struct writer {
 
 /* writer.c */
 
-/* Reserves disk space; fails if the end of the file would not fit. */
+/* Reserves disk space for size bytes, and for closing the file after them. */
 int file_reserve(struct writer *w, size_t size);
 
 /* Writes all bytes or none. */

@@ -2,14 +2,14 @@
 /*
  * This is the only writer of the trace file.
  *
- * Rows are buffered until there are LDB_BLOCK_ROWS of a kind, or until writer_flush(), and are
- * written as one block by one write().  The file always is a sequence of complete blocks: an
- * incomplete write is undone.  Disk space for the index is reserved, so that a full disk still
- * leaves a properly closed file.
+ * Rows are buffered until there are LDB_BLOCK_ROWS of a kind, or 8 MiB of a kind with strings, or
+ * until writer_flush(), and are written as one block by one write().  The file always is a sequence
+ * of complete blocks: an incomplete write is undone.  Disk space for the index is reserved, so that
+ * a full disk still leaves a properly closed file.
  *
  * Functions return 0 or -errno.  After an error, the lost rows are counted (writer_lost_rows())
- * and, if possible, recorded as LDB_LOST_DISK.  The writer stays usable, and each later call writes
- * again.
+ * and, if possible, recorded as LDB_LOST_DISK.  The writer stays usable, and later calls try to
+ * write again.
  *
  * Only one thread may use a writer at a time.
  */
@@ -31,9 +31,9 @@ struct writer *writer_open(const char *path, const struct ldb_file_header *heade
 			   size_t err_size);
 
 /*
- * Opens a trace that was closed, which must not be damaged, and appends to it.  Until
- * writer_close() it has no index and no footer.  If it returns NULL, err has one line, without the
- * path, and the file is unchanged.
+ * Opens a trace that was closed, which must not be damaged, and appends to it.  From the first
+ * write until writer_close() it has no index and no footer.  If this function returns NULL, err has
+ * one line, without the path, and the file is unchanged.
  */
 struct writer *writer_reopen(const char *path, char *err, size_t err_size);
 
@@ -46,7 +46,9 @@ typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
 				  void *arg, char *err, size_t err_size);
 
-/* As writer_open(), for an open, empty file, which the writer closes. */
+/*
+ * As writer_open(), for an open, empty file, which is closed with the writer, or after a failure.
+ */
 struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char *err, size_t err_size);
 
 /*
@@ -86,7 +88,7 @@ static inline int writer_add_meta(struct writer *w, const char *key, const char 
 	}
 #include "trace/schemas.def"
 
-/* Writes the buffered rows; returns the first error of all kinds. */
+/* Writes the buffered rows; returns the first error since the last call of this function. */
 int writer_flush(struct writer *w);
 
 uint64_t writer_bytes(const struct writer *w);		/* size of the file */
