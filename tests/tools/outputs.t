@@ -52,14 +52,14 @@ if [ "$(id -u)" -eq 0 ]; then
 	done
 	ln -s precious.ctf theirs/link.ctf && mkdir theirs/open.ctf && chown -h 65534 theirs/*.ctf
 	check_one_line "ctf does not follow one" "ldb-export -q -o theirs/link.ctf ctf" 1 'link.ctf: '
-	check_one_line "nor takes another user's directory" "ldb-export -q -o theirs/open.ctf ctf" 1 "another user's is there"
+	check_one_line "nor takes another user's directory" "ldb-export -q -o theirs/open.ctf ctf" 1 "another user's file is there"
 	mkdir all && chmod 1777 all && echo theirs >all/x && chown 65534 all/x
 	check "in everybody's folder: ldb-record" "ldb-record -q -o all/x -- fake-runtime funcs 10" 99 \
-		"all/x: another user's is there: give another place with -o"
+		"all/x: another user's file is there: give another place with -o"
 	for cmd in "ldb-report -q -o all/x" \
 		   "ldb-timeline -q -o all/x" "ldb-why -q -o all/x" "ldb-export -q -o all/x perfetto" \
 		   "ldb-export -q -o all/x sqlite"; do
-		check "in everybody's folder: ${cmd%% all/x*}" "$cmd" 1 "all/x: another user's is there: give another file with -o"
+		check "in everybody's folder: ${cmd%% all/x*}" "$cmd" 1 "all/x: another user's file is there: give another file with -o"
 	done
 	ok "what another user had there is as it was" test "$(cat all/x)" = theirs
 	if command -v setpriv >/dev/null; then

@@ -30,8 +30,8 @@ static bool needs_quotes(const char *s)
 }
 
 /*
- * Cells may contain newlines and tabs.  Other control characters are replaced, because readers do
- * not expect them.
+ * Cells may contain newlines and tabs.  '?' replaces other control characters, and bytes that are
+ * not UTF-8, because readers do not expect them.
  */
 static void put_text(const struct csv *c, const char *s)
 {

@@ -9,7 +9,7 @@
 
 #define DISK_FREE_PCT	5
 
-/* Writes the path of the directory that contains the file. */
+/* Writes to `folder` the path of the directory that contains the file. */
 void disk_folder(const char *path, char *folder, size_t size);
 
 /*

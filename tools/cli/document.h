@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each JSON document of the tools is an object that begins with the members "format" and "version".
- * The format is the name of its schema in Documentation/schemas.
+ * Each JSON document of the tools, except in formats of other programs, is an object that begins
+ * with the members "format" and "version".  The format is the name of its schema in
+ * Documentation/schemas, without ".json".
  *
  * The version does not change if a member is added, or a further word where a member is one of
  * several words.  It increases when a member is renamed or removed, is no longer always present, or

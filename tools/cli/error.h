@@ -20,7 +20,7 @@ enum cli_exit {
 void cli_set_tool(const char *name);
 const char *cli_tool_name(void);
 
-/* Control characters in the text are shown as '?'. */
+/* '?' is shown for control characters in the text, and for bytes that are not UTF-8. */
 __attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 

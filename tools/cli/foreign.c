@@ -24,7 +24,7 @@
 #include "cli/foreign.h"
 
 #define LINKS_MAX	40	/* links in a path, the same limit as the kernel's */
-/* attempts after EAGAIN, which means that something was renamed meanwhile */
+/* attempts to open a path: EAGAIN means that something was renamed or mounted meanwhile */
 #define TRIES_MAX	16
 
 static bool is_kernels(int fd)
@@ -62,8 +62,9 @@ static int check_handle(int held)
 }
 
 /*
- * Opens the file for reading, and closes held.  O_NONBLOCK, because open() could otherwise wait for
- * another process that has a lease on the file.
+ * Opens for reading the file to which the O_PATH descriptor `held` refers, and closes `held`.  The
+ * flag O_NONBLOCK is needed because open() could otherwise wait for another process that has a
+ * lease on the file.
  */
 static int reopen(int held)
 {
@@ -96,7 +97,7 @@ int foreign_open(const char *path)
 
 /*
  * Puts the link's text before the rest of the path.  Returns 0 if the path is absolute now, so that
- * it begins at the root again.
+ * it begins at the root again, 1 if it is relative, or -errno.
  */
 static int follow_link(int link, const char *rest, char *path)
 {
@@ -165,7 +166,7 @@ static int open_handle_below(int root, const char *path)
 	}
 	if (fd >= 0)
 		return fd;
-	/* Seccomp filters that do not support openat2() return EPERM. */
+	/* Seccomp filters that do not know openat2() may return EPERM. */
 	return errno == ENOSYS || errno == EPERM ? walk_path(root, path) : -errno;
 }
 

@@ -8,7 +8,7 @@
  * same file.  They open only regular files with contents, and none of the kernel's own files
  * (procfs, sysfs, tracefs), where reading may block or consume something.
  *
- * All return a descriptor that is open for reading, or -errno.
+ * All except foreign_name() return a descriptor that is open for reading, or -errno.
  */
 #ifndef CLI_FOREIGN_H
 #define CLI_FOREIGN_H
@@ -23,7 +23,7 @@ int foreign_open(const char *path);
  */
 int foreign_open_below(const char *root, const char *path);
 
-/* Opens the path as the process resolves it. */
+/* Opens an absolute path as the process resolves it. */
 int foreign_open_of(pid_t pid, const char *path);
 
 /*
@@ -33,8 +33,8 @@ int foreign_open_of(pid_t pid, const char *path);
 int foreign_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *name);
 
 /*
- * The paths that the kernel reports begin at this process's root.  Returns the part of such a path
- * that a process in a chroot would use as the file's name.
+ * The paths that the kernel reports to ldb begin at ldb's own root.  Returns the part of such a
+ * path that process pid, which may be in a chroot, would use as the file's name.
  */
 const char *foreign_name(pid_t pid, const char *path);
 

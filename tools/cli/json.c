@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes JSON as a stream, of which only the depth is stored.  Strings come from traces and may
- * contain any bytes: those that are not UTF-8 become U+FFFD.
+ * Writes JSON as a stream, without storing the document.  Strings come from traces and may contain
+ * any bytes: those that are not UTF-8 become U+FFFD.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes JSON as a stream.  key is NULL in arrays and at the top.
+ * Writes JSON as a stream.  `key` is NULL in arrays and at the top.
  *
  *	struct json j;
  *

@@ -43,7 +43,7 @@ const char *cli_choice(const struct cli_option *o, size_t n)
 	return o->choices ? o->choices[n] : NULL;
 }
 
-/* Makes the text "a (default), b or c". */
+/* If the option has no help text, makes the text "a (default), b or c" of its choices. */
 const char *cli_help(const struct cli_option *o, char *buf)
 {
 	const char *word, *next = cli_choice(o, 0);
@@ -74,7 +74,7 @@ void cli_usage(const char *format, ...)
 
 /* --help */
 
-/* Prints text wrapped at blanks; the cursor is at column. */
+/* Prints the text, wrapped at blanks; the cursor is at `column`, at which further lines begin. */
 static void print_wrapped(const char *text, int column)
 {
 	int at = column;
@@ -309,8 +309,8 @@ int cli_parse(const struct cli_tool *tool, int argc, char **argv)
 
 	cli_set_tool(tool->name);
 	/*
-	 * Only the build uses this.  As a normal option it would make abbreviations of others
-	 * ambiguous.
+	 * Only the build uses this argument.  If it were in the table of options, it would make
+	 * abbreviations of others ambiguous.
 	 */
 	if (argc == 2 && !strcmp(argv[1], "--completion-table")) {
 		completion_print(tool);

@@ -74,7 +74,8 @@ const char *cli_help(const struct cli_option *o, char *buf);
 
 /*
  * Returns the index of the first argument that is not an option.  Exits with 2 after printing an
- * error, and with 0 after --help and --version.
+ * error in the command line, with 0 after --help and --version, and with 1 if their text cannot be
+ * written or memory is missing.
  */
 int cli_parse(const struct cli_tool *tool, int argc, char **argv);
 

@@ -4,8 +4,9 @@
  *
  * The directory is opened once, and then everything is done in it by name, so that it cannot be
  * exchanged between two steps.  The file is created with O_EXCL, which follows no link.  A link is
- * followed only if no other user can exchange it: it must belong to root or to this user, and be in
- * a directory of root or this user that is not writable by others, or is sticky.
+ * followed only if no other user can exchange it: its directory must belong to root or to this
+ * user; if others may write to the directory, it must be sticky, and the link, too, must belong to
+ * root or to this user.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 
 #define MODE		0600
 #define MODE_FOLDER	0700
-/* attempts, in case another user creates the file again and again */
+/* attempts to create a file that another user may create again and again */
 #define TRIES_MAX	16
 
 struct place {
@@ -31,7 +32,7 @@ struct place {
 
 const char *outfile_why(int rc)
 {
-	return rc == OUTFILE_OTHERS ? "another user's is there" : strerror(-rc);
+	return rc == OUTFILE_OTHERS ? "another user's file is there" : strerror(-rc);
 }
 
 /* Places */
@@ -86,8 +87,8 @@ static bool is_safe(const struct place *p, const struct stat *st)
 }
 
 /*
- * Returns 0 if the file may be removed, else OUTFILE_OTHERS or -errno.  Files of other users in a
- * directory where everyone may write must not be removed.
+ * Returns 0 if the file may be removed, or does not exist, else OUTFILE_OTHERS or -errno.  Files of
+ * other users in a sticky directory where others may write must not be removed.
  */
 static int check_removal(const struct place *p, const char *name)
 {
@@ -115,7 +116,7 @@ static int make_room(const struct place *p, enum outfile_old old)
 	return renameat(p->dir, p->name, p->dir, old_name) && errno != ENOENT ? -errno : 0;
 }
 
-/* Opens the existing file; a link is followed only with the flags for that. */
+/* Opens the existing file with O_PATH; a link is followed unless flags has O_NOFOLLOW. */
 static int open_handle(const struct place *p, int flags, struct stat *st)
 {
 	int fd = openat(p->dir, p->name, O_PATH | O_CLOEXEC | flags);
@@ -129,8 +130,8 @@ static int open_handle(const struct place *p, int flags, struct stat *st)
 }
 
 /*
- * Opens the file to which held refers, even if another file has replaced it at its path.  Closes
- * held.
+ * Opens for writing the file to which `held` refers, even if another file has replaced it at its
+ * path.  Closes `held`.
  */
 static int reopen_handle(int held)
 {
@@ -153,8 +154,9 @@ static bool is_stdout(const struct stat *st)
 }
 
 /*
- * Opens an existing file if it is a device or a pipe.  Returns -EEXIST if it is a regular file or a
- * link, which must be removed first.
+ * Opens an existing device or pipe for writing, also by a safe link, and standard output by a safe
+ * link to it.  Returns -EEXIST if there is a regular file or another link, which must be removed
+ * first, or no file any more; or another error.
  */
 static int open_odd(const struct place *p)
 {
@@ -190,7 +192,10 @@ static int open_odd(const struct place *p)
 	return OUTFILE_OTHERS;
 }
 
-/* If the user has made a symbolic link to a file, the file is replaced, and not the link. */
+/*
+ * As place_open().  But if the path is a safe symbolic link to a regular file, opens the place of
+ * this file, so that the file is replaced, and not the link.
+ */
 static int place_open_target(struct place *p, const char *path)
 {
 	int rc = place_open(p, path);
@@ -245,8 +250,8 @@ FILE *outfile_stream(const char *path, int *why)
 /* Files that get their names later */
 
 /*
- * Returns true if a rename to this name would replace a device, a pipe, a directory, or the user's
- * own link to one of these or to standard output.
+ * Returns true if a rename to this name would replace a device, a pipe, a directory, or a safe link
+ * to one of these or to standard output.
  */
 static bool is_odd(const struct place *p)
 {
@@ -254,7 +259,7 @@ static bool is_odd(const struct place *p)
 
 	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) || S_ISREG(st.st_mode))
 		return false;
-	/* place_open_target() has followed a safe link to any other regular file. */
+	/* place_open_target() has followed safe links to regular files, except standard output. */
 	return !S_ISLNK(st.st_mode) || (is_safe(p, &st) && !fstatat(p->dir, p->name, &target, 0));
 }
 

@@ -5,10 +5,10 @@
  * A trace and its exports contain command lines, paths and names of requests, so each file is a new
  * one that only its owner may read (0600).  Its directory may belong to another user: files that
  * other users create or exchange there are never followed, opened or overwritten.  An existing file
- * or link of that name is removed or renamed without being opened; but in a directory where
- * everyone may write, like /tmp, files of other users are not touched.
+ * or link of that name is removed or renamed without being opened; but in a sticky directory where
+ * others may write, like /tmp, files of other users are not touched.
  *
- * The user's own links, pipes and devices work as usual: -o /dev/stdout, /dev/null.
+ * Links, pipes and devices of the user and of root work as usual: -o /dev/stdout, /dev/null.
  *
  * If a file cannot be opened, the functions return -errno or OUTFILE_OTHERS; outfile_why() returns
  * a text for these values.
@@ -27,7 +27,10 @@ enum outfile_old {
 	OUTFILE_KEEP,		/* an existing file is renamed to NAME.old */
 };
 
-/* Opens a file for writing.  *is_regular: it is a new regular file, and not a device or a pipe. */
+/*
+ * Opens a file for writing, and returns its descriptor.  *is_regular is set to true if it is a new
+ * regular file, and to false if it is a device or a pipe.
+ */
 int outfile_open(const char *path, enum outfile_old old, bool *is_regular);
 
 /*
@@ -39,9 +42,10 @@ FILE *outfile_stream(const char *path, int *why);
 const char *outfile_why(int rc);
 
 /*
- * A file that gets its name when it is complete: outfile_begin(), then outfile_commit() or
- * outfile_drop().  fd is open for reading and writing.  outfile_begin() returns -EINVAL if a device, a
- * pipe, a directory, or the user's own link to one of these or to standard output has that name.
+ * A file that gets its name when it is complete: outfile_begin() creates it with another name, and
+ * then outfile_commit() renames it, or outfile_drop() removes it.  fd is open for reading and
+ * writing.  outfile_begin() returns -EINVAL if a device, a pipe, a directory, or the user's own
+ * link to one of these or to standard output has that name.
  */
 struct outfile {
 	int dir, fd;
@@ -53,7 +57,8 @@ int outfile_commit(struct outfile *o);
 void outfile_drop(struct outfile *o);
 
 /*
- * Opens a directory for reading: a new, private one, or an existing one that belongs to the user.
+ * Opens a directory for reading: a new one, which only the user may enter, or an existing one that
+ * belongs to the user.  *is_new says which.
  */
 int outfile_folder(const char *path, bool *is_new);
 

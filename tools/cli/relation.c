@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints a relation as JSON and CSV, and sorts its rows; see relation.h. */
+/* Prints a relation as JSON and CSV, and compares its rows; see relation.h. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -289,7 +289,7 @@ static void put_cell(struct csv *csv, struct value v)
 		csv_string(csv, v.type == VALUE_TEXT ? v.text : NULL);
 }
 
-/* Prints the cells of one row, after those of the rows that contain it. */
+/* Prints the cells of one row, without those of the rows that contain it. */
 static void put_own_cells(void *csv, const struct row *row)
 {
 	char buf[COLUMN_ROOM];
@@ -324,7 +324,7 @@ static void find_cell(void *arg, const struct row *row)
 	}
 }
 
-/* Prints the cells of a row.  Cells below the heads of other rows are empty. */
+/* Prints a cell under each of these heads; it is empty if the row has no column of that name. */
 static void put_cells_under(struct csv *csv, const struct column *heads, const struct row *row)
 {
 	char buf[COLUMN_ROOM];

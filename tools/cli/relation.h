@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include "cli/json.h"
 
-#define COLUMN_ROOM	4096	/* greatest length of a computed text */
+#define COLUMN_ROOM	4096	/* size of the buffer for a computed text */
 
 enum value_type {
 	VALUE_NONE,		/* no member in JSON, an empty cell in CSV */
@@ -45,10 +45,10 @@ struct row {
 	const struct column *columns;
 	const void *at;
 	const struct row *in;	/* the row that contains this one; NULL: this row is the report */
-	size_t nth;		/* index among the rows there */
+	size_t nth;		/* index of this row among the nested rows that contain it */
 };
 
-/* Rows of an array.  first, if not NULL, is a row before them. */
+/* Rows of an array.  If `first` is not NULL, it is one more row, before them. */
 struct rows {
 	const void *at;
 	size_t nr, size;
@@ -77,9 +77,9 @@ enum column_form {
 	COLUMN_ONE_LINE = 8,	/* JSON: the whole array on one line */
 	COLUMN_OR_NULL = 16,	/* JSON: null if there is no part */
 	/*
-	 * CSV: prints a line for each row of this array, after the previous columns.  If several
-	 * arrays are spread, the first line contains all heads, and the cells of each relation are
-	 * below its own heads.
+	 * CSV: prints a line for each row of this array, which begins with the cells of the row
+	 * that contains the array.  If several arrays are spread, the heads are those of the first
+	 * one, and the cells of all rows are under the heads of the same names.
 	 */
 	COLUMN_SPREAD = 32,
 	COLUMN_IF_ANY = 64,	/* JSON: left out if the array is empty */
@@ -94,9 +94,9 @@ struct column {
 	enum column_type type;
 	unsigned form;
 	size_t offset;
-	/* at offset is a pointer to the value; if NULL, the value is an empty text or 0 */
+	/* at offset is a pointer to a struct with the value; NULL: the value is "" or 0 */
 	bool is_via;
-	size_t inner;		/* offset of the value in the struct to which it points */
+	size_t inner;		/* offset of the value in that struct */
 	/* says whether this row has the column; NULL: it always has */
 	bool (*when)(const struct row *row);
 	struct value (*get)(const struct row *row, char *buf); /* buf: COLUMN_ROOM bytes */
@@ -154,7 +154,7 @@ struct column {
 #define WORDS(name, function)							\
 	{ .key = (name), .type = COLUMN_WORDS, .word = (function), .form = COLUMN_ONLY_JSON }
 
-/* Defines a function for MADE(): e is the row; type is the name of a value_*() function. */
+/* Defines a function for MADE(): e is the row, and value_TYPE() makes the value. */
 #define GET(name, type, ...)							\
 	static struct value name(const struct row *row, char *buf)		\
 	{									\
@@ -253,7 +253,7 @@ static inline struct rows rows_one(const void *at)
 /* Returns the report, which is the outermost row. */
 const void *row_report(const struct row *row);
 
-/* Calls each() for the rows of a PART or of NESTED. */
+/* Calls each() for the rows of a PART or of NESTED, or for the same row if the column is SELF. */
 void column_each(const struct column *c, const struct row *row,
 		 void (*each)(void *arg, const struct row *nested), void *arg);
 struct value column_value(const struct column *c, const struct row *row, char *buf);
@@ -264,10 +264,10 @@ void relation_json(struct json *j, const struct column *columns, const void *at)
 /* Prints the columns as an object with this key. */
 void relation_object(struct json *j, const char *key, const struct column *columns, const void *at);
 
-/* Prints the heads, and a line for each row that is spread. */
+/* Prints the heads, and a line for each row that is spread; if none can be, one for the report. */
 void relation_csv(FILE *f, const struct column *columns, const void *at);
 
-/* Returns the column with this --sort key, which is its JSON key without "_ns"; NULL: none. */
+/* Returns the column whose JSON key is this key of --sort, or this key and "_ns"; NULL: none. */
 const struct column *relation_find(const struct column *columns, const char *key);
 
 /*

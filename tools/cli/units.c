@@ -103,7 +103,7 @@ static const char *format(double v, const struct unit *units, char *buf)
 	double size = v < 0 ? -v : v;
 	int digits;
 
-	/* Chooses the next unit already if the number would be rounded to 1000. */
+	/* Chooses the next unit already if the number would be rounded up to 1 of that unit. */
 	while (u[1].name && size >= u[1].factor * 0.9995)
 		u++;
 	size /= u->factor;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Returns 0 or -EINVAL, -ERANGE.  The whole string must be used. */
+/* Return 0; -EINVAL if the whole string is not such a number, with its unit; or -ERANGE. */
 int units_parse_number(const char *s, uint64_t *v);
 int units_parse_duration(const char *s, uint64_t unit_ns, uint64_t *ns);
 int units_parse_size(const char *s, uint64_t *bytes);
@@ -13,7 +13,10 @@ int units_parse_percent(const char *s, uint32_t *ppm);
 
 #define UNITS_ROOM	32
 
-/* Prints three significant digits: "1.24 ms", "64.0 MiB", "12.3 M".  buf has UNITS_ROOM bytes. */
+/*
+ * Print three significant digits: "1.24 ms", "64.0 MiB", "12.3 M"; whole numbers of the smallest
+ * unit without a fraction: "5 ns".  buf has UNITS_ROOM bytes.
+ */
 const char *units_duration(double ns, char *buf);
 const char *units_bytes(uint64_t bytes, char *buf);
 const char *units_count(uint64_t n, char *buf);

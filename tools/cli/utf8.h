@@ -24,14 +24,14 @@ bool utf8_is_valid(const char *s);
 bool utf8_is_control(const char *s, unsigned n);
 
 /*
- * Copies s to buf such that it cannot control a terminal, whether the terminal reads single bytes
- * or UTF-8.  '?' replaces each control character and each byte that belongs to no character.  The
- * copy never ends inside a character.  buf may be s.
+ * Copies s to buf such that it cannot control a terminal that reads UTF-8: '?' replaces each
+ * control character and each byte that belongs to no character.  The copy is cut after size - 1
+ * bytes, but not inside a character.  buf may be s.
  */
 void utf8_clean(const char *s, char *buf, size_t size);
 
 /*
- * Returns a copy with '?' for each byte that belongs to no character, which the caller frees.
+ * Returns a copy, which the caller frees, with '?' for each byte that belongs to no character.
  * NULL: no memory.
  */
 char *utf8_copy(const char *s);

@@ -13,7 +13,7 @@ static int64_t whole_seconds(int64_t ns)
 	return ns / SECOND_NS - (ns % SECOND_NS < 0);
 }
 
-/* Returns the nanoseconds of the second; they are not negative, even before 1970. */
+/* Returns the nanoseconds since the last whole second; they are not negative, even before 1970. */
 static int rest_ns(int64_t ns)
 {
 	int64_t rest = ns % SECOND_NS;
@@ -84,7 +84,7 @@ static bool read_clock(const char **at, struct tm *tm, int64_t *fraction)
 	return !read_char(at, ".,") || read_fraction(at, fraction);
 }
 
-/* Reads "-11-22T", the rest of a date after the year. */
+/* Reads "2026-11-22T"; the T may be a blank. */
 static bool read_day(const char **at, struct tm *tm)
 {
 	int year, month;

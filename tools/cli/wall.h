@@ -22,8 +22,9 @@ const char *wall_iso(int64_t ns, char buf[WALL_ROOM]);
 bool wall_parse(const char *text, int64_t about, int64_t *ns);
 
 /*
- * As wall_parse(), for a time that must be between `from` and `to`.  A time without a date may also
- * be on the day after `from`.
+ * As wall_parse(), with `from` as `about`.  A time without a date is taken to be on the day after
+ * `from` if it would be before `from` otherwise, and is not after `to` then.  The caller checks
+ * whether the result is between `from` and `to`.
  */
 bool wall_parse_within(const char *text, int64_t from, int64_t to, int64_t *ns);
 
