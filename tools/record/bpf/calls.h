@@ -18,7 +18,7 @@ struct call {
 	u64 begin, end;
 	u64 result, arg0, arg;
 	u32 nr, flags, nr_short;
-	u32 kind;		/* enum ldb_fd_kind; 0: no descriptor */
+	u32 kind;		/* enum ldb_fd_kind; 0: there is no open descriptor */
 	union {
 		char text[32];	/* the record has only 24 bytes of the text */
 		u64 words[4];
@@ -33,10 +33,7 @@ static __always_inline void name_unix(struct call *c, struct sock *sk)
 	c->kind = LDB_FD_UNIX;
 	if (!bpf_core_field_exists(struct unix_address, name))
 		return;
-	/*
-	 * The path of a connection belongs to the server's socket: this socket, or that of its
-	 * peer.
-	 */
+	/* A connection has the path of the server's socket, which is this socket or its peer. */
 	bpf_core_read(&addr, sizeof(addr), &((struct unix_sock *)sk)->addr);
 	bpf_core_read(&peer, sizeof(peer), &((struct unix_sock *)sk)->peer);
 	if (!addr && peer)
@@ -115,8 +112,7 @@ static __always_inline u64 argument(struct pt_regs *regs, u32 which)
 }
 
 /*
- * Reads what is recorded of the system call that the task executes.  Returns false if it executes
- * none.
+ * Reads what is recorded of the system call that p executes.  Returns false if p executes none.
  */
 static __always_inline bool read_call(struct call *c, struct task_struct *p)
 {
@@ -154,7 +150,7 @@ static __always_inline void write_call(const struct call *c, u32 tid)
 		    c->name.words[1], c->name.words[2] >> 32);
 }
 
-/* Emits a system call.  m is the state of p, or NULL. */
+/* Emits the system call that p executes.  m is the state of p, or NULL. */
 static noinline void emit_call(struct task_struct *p, struct member *m, u64 begin, u64 end,
 			       u32 flags)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When a thread leaves its CPU, reads the chain of its frame records (libldb/include/ldb/abi.h).
- * So each wait is attributed to the function that waits, and to its callers, even while the scanner
- * thread has no CPU.  Following a thread's chain once is called a reading.
+ * When a thread leaves its CPU, or is interrupted by the CPU's timer, reads the chain of its frame
+ * records (libldb/include/ldb/abi.h).  So each wait is attributed to the function that waits, and
+ * to its callers, even while the scanner thread does not run.  Following a thread's chain once is
+ * called a reading.
  *
  * Frames that were entered before the last reading have been emitted, so each reading ends at the
  * first of these.  Readings may take a limited share of a thread's time.  The part of the share
@@ -12,7 +13,7 @@
  * Events may be lost, so all frames are emitted again once a second.
  *
  * While a function is being entered, the counter of its block may be one ahead of the chain.  A
- * reading is discarded if memory is not mapped.
+ * reading is discarded if memory is not mapped, or if it does not contain a valid chain.
  */
 #ifndef RECORD_BPF_CHAIN_H
 #define RECORD_BPF_CHAIN_H
@@ -22,14 +23,15 @@
 
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
-#define SAVED_NS	1000000	/* unused time that is saved for later readings */
+/* readings may use at most the share of this time that was not used before */
+#define SAVED_NS	1000000
 /* if a reading took longer, a hypervisor has interrupted it: only this much is counted */
 #define TOOK_MAX_NS	200000
 /* interval at which all frames are emitted again, because events may be lost */
 #define ALL_AFTER_NS	1000000000
 /*
- * Frames that one reading may emit, FRAMES_ONCE in each of TIMES_MAX loops; with more it is
- * discarded.
+ * A reading may emit FRAMES_ONCE frames of each block in each of TIMES_MAX loops; if a block has
+ * more, the reading is discarded.
  */
 #define FRAMES_ONCE	48	/* limited because the kernel's verifier checks each iteration */
 #define TIMES_MAX	10
@@ -46,8 +48,8 @@ struct block {
 struct chain {
 	u32 pid, pad;
 	/*
-	 * Times up to which the thread's share has been used: by readings at switches, and by
-	 * samples.
+	 * Times up to which the thread's share has been used: by readings at switches, and in
+	 * interrupts of the timer.
 	 */
 	u64 paid, samples_paid;
 	u64 next_all;		/* the time at which all frames are to be emitted again */
@@ -57,7 +59,7 @@ struct chain {
 	} seen[BPF_BLOCKS_MAX];
 };
 
-/* By pid.  The recorder sets the number of entries. */
+/* By pid modulo BPF_CHAINS_MAX.  The recorder sets the number of entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -65,13 +67,14 @@ struct {
 	__type(value, struct chain);
 } chains SEC(".maps");
 
-/* One reading, by CPU.  Interrupts are off meanwhile. */
+/* The reading that a CPU makes.  Interrupts are off meanwhile. */
 struct reading {
 	u64 now, thread_pointer;
 	u32 pid, tid;
 	u32 is_all;		/* emit all frames, also those that were emitted before */
-	u32 has_blocks;		/* the thread has blocks at the offsets of the program's blocks */
-	u64 addr;		/* address of the frame */
+	/* the thread has a block at one of the offsets of the program's blocks */
+	u32 has_blocks;
+	u64 addr;		/* address of `frame` */
 	struct frame frame;	/* the current position of the walk */
 	/* The innermost frame of all blocks: on one stack, the frame at the lowest address. */
 	struct {
@@ -135,8 +138,9 @@ static __always_inline bool read_frame(struct frame *f, u64 addr, u64 at_most)
 }
 
 /*
- * This function is neither static nor inlined, so the kernel's verifier checks it only once.
- * Otherwise it would check each iteration of the loop again for each path to it.
+ * Emits the frame at the position of the reading.  This function is neither static nor inlined, so
+ * the kernel's verifier checks it only once.  Otherwise it would check each iteration of the loop
+ * in chain_walk() again for each path to it.
  */
 noinline int chain_emit(u32 flags, u32 block)
 {
@@ -180,7 +184,7 @@ noinline int chain_walk(u64 emitted, u32 block)
 
 /*
  * Emits the new frames of a chain, from its innermost one.  Returns false if the chain is not
- * valid.
+ * valid, or has too many new frames.
  */
 static __always_inline bool walk_all(u64 emitted, u32 block)
 {
@@ -222,7 +226,8 @@ noinline int chain_block(u32 b)
 	if ((r->is_all || top != c->seen[b].top) && !walk_all(r->is_all ? 0 : c->seen[b].gen, b))
 		return 0;
 	/*
-	 * The counter may be one ahead of the chain.  Before the first call of a function it is 0.
+	 * The counter may be one ahead of the chain: its last frame may still be added.  Before the
+	 * first call of a function it is 0.
 	 */
 	c->seen[b].gen = block.gen < GEN_ONE ? 0 : top == block.gen ? top : block.gen - GEN_ONE;
 	c->seen[b].top = top;
@@ -239,8 +244,8 @@ static __always_inline void emit_mark(struct reading *r, u32 flags)
 }
 
 /*
- * Charges the time of a reading to the thread's share.  Samples have a share of their own, so that
- * they cannot prevent the reading of a wait.
+ * Charges the time of a reading to the thread's share.  Readings in interrupts have a share of
+ * their own, so that they cannot prevent the reading of a wait.
  */
 static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 {
@@ -274,8 +279,9 @@ static __always_inline bool has_room(bool leaves)
 }
 
 /*
- * Reads the chains of p, the current task.  Returns NULL if there is nothing to read, if memory is
- * not mapped, or if readings have used up their share of time.
+ * Reads the chains of p, the current task.  Returns NULL if there is nothing to read, if the chains
+ * are not mapped or not valid, if readings have used up their share of time, or if the ring has too
+ * little room.
  */
 static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now, bool leaves)
 {
@@ -306,7 +312,7 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 	/*
 	 * ldb's own threads in the program have no blocks, and reading these would fail each time.
 	 * This matters for the scanner: it often leaves its CPU to a thread of the program that
-	 * wakes up, and a page fault would delay that thread.
+	 * wakes up, and the page fault of a failing read would delay that thread.
 	 */
 	if (!is_read && !r->has_blocks && !c->seen[0].gen)
 		c->paid = c->samples_paid = now + ALL_AFTER_NS;

@@ -4,8 +4,9 @@
  * threads that call fsync().
  *
  * The thread is known when a bio is inserted into the device's queue.  The duration is known when
- * the bio is completed, in an interrupt.  In between the bio has an entry in flights[].  Other
- * programs pay for the tracepoints with one or two comparisons at each event.
+ * the bio is completed, in an interrupt.  In between the bio has an entry in flights[].  For a bio
+ * of another program, the first event costs a few comparisons, and each completion a search of
+ * FLIGHT_PROBES entries.
  */
 #ifndef RECORD_BPF_DISK_H
 #define RECORD_BPF_DISK_H
@@ -15,8 +16,8 @@
 #define FLIGHTS_MAX	4096	/* a power of two */
 #define FLIGHT_PROBES	8
 #define FLIGHT_BUSY	1
-#define BIOS_MAX	32	/* bios of one request; further ones are not recorded */
-#define FLIGHT_OLD_NS	60000000000ULL	/* the end of an older entry was missed */
+#define BIOS_MAX	32	/* bios of one request; the completion of further ones is missed */
+#define FLIGHT_OLD_NS	60000000000ULL	/* of an older entry, the completion was missed */
 
 struct flight {
 	u64 bio;		/* 0: free; FLIGHT_BUSY: being filled in */
@@ -26,8 +27,8 @@ struct flight {
 } flights[FLIGHTS_MAX];
 
 /*
- * Returns an argument as a plain number: the kernel allows no arithmetic with a pointer whose type
- * it knows.
+ * Returns an argument of the tracepoint as a pointer whose type the kernel does not know: with
+ * others it allows no arithmetic.
  */
 static __always_inline void *pointer_arg(u64 *ctx, u32 n)
 {

@@ -63,8 +63,8 @@ static __always_inline char *ring_of(u32 cpu)
 }
 
 /*
- * Reserves n slots.  Atomic, because an interrupt may write to the ring meanwhile, and because the
- * recorder reads the position.
+ * Reserves n slots.  Atomic, because an interrupt, or another CPU (came_unseen()), may write to the
+ * ring meanwhile, and because the recorder reads the position.
  */
 static __always_inline u64 reserve(char *ring, u32 n)
 {

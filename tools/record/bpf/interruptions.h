@@ -37,9 +37,9 @@ int ldb_fault_user(u64 *ctx)
 }
 
 /*
- * Only faults in the program's memory are recorded.  While page faults are disabled, the kernel
- * does not resolve a fault, and the access fails.  The tracepoint itself may add one level of
- * preemption.
+ * Only faults in the program's memory are recorded.  While page faults or preemption are disabled,
+ * the kernel does not resolve a fault, and the access fails: such faults are not recorded.  The
+ * tracepoint itself may add 1 to preempt_count.
  */
 SEC("tp_btf/page_fault_kernel")
 int ldb_fault_kernel(u64 *ctx)
@@ -86,8 +86,8 @@ static __always_inline struct nest *this_nest(void)
 }
 
 /*
- * An interrupt that comes during this function pushes and pops an entry of its own above the entry
- * that this function writes.
+ * Pushes an entry.  The depth is increased before the entry is written, so an interrupt that comes
+ * in between pushes and pops its own entry above this one.
  */
 static __always_inline void enter(u32 kind, u32 nr)
 {
@@ -181,9 +181,9 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 }
 
 /*
- * Records the time that the hypervisor has taken from the running task since the last tick.  The
- * kernel updates its counter of stolen time in the timer's tick.  A tick that was due in the stolen
- * time comes as soon as the CPU runs again.
+ * Records the time that the hypervisor has taken from this CPU since the last tick, as taken from
+ * the running task.  The kernel updates its counter of stolen time in the timer's tick.  A tick
+ * that was due in the stolen time comes as soon as the CPU runs again.
  */
 static __always_inline void stolen(void)
 {

@@ -2,7 +2,7 @@
 /*
  * Declares the parts of the kernel's structures that the programs use.  Only names and types
  * matter: the offset of a field in the running kernel is filled in when the programs are loaded
- * (CO-RE).  All conditionals of the programs on the kernel's version are here.
+ * (CO-RE).  A field that some kernels lack is tested with bpf_core_field_exists() where it is used.
  */
 #ifndef RECORD_BPF_KERNEL_H
 #define RECORD_BPF_KERNEL_H
@@ -105,7 +105,6 @@ struct pcpu_hot {
 struct irqaction {
 	const char *name;
 };
-
 
 struct pt_regs {
 	unsigned long ip;
@@ -218,25 +217,27 @@ struct bpf_iter__task {
 };
 
 /*
- * This function of the kernel exists since Linux 6.2.  With its result a program reads the object
- * by loads, and not by calls of a helper.
+ * This function of the kernel exists since Linux 6.2.  Through the pointer that it returns, a
+ * program reads the object by loads, and not by calls of a helper.
  */
 extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 
-/* The kernel's own bits in preempt_count and in the state of a task. */
+/* Bits of preempt_count. */
 #define PREEMPT_OFFSET		0x00000001U
 #define SOFTIRQ_OFFSET		0x00000100U
 #define HARDIRQ_MASK		0x000f0000U
 
+/* Bits of the state of a task. */
 #define TASK_INTERRUPTIBLE	0x00000001U
 #define TASK_STOPPED_BIT	0x00000004U
 #define TASK_TRACED_BIT		0x00000008U
 #define TASK_DEADS		0x000000b0U	/* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
-/* Bits of task_struct.flags: a kernel thread, or a thread of io_uring in the program. */
-#define TASK_NO_USER		0x00200010U
-#define TASK_KERNEL		0x00200000U	/* only kernel threads */
 #define TASK_PARKED		0x00000040U
 #define TASK_NOLOAD		0x00000400U
+
+/* Bits of task_struct.flags. */
+#define TASK_NO_USER		0x00200010U	/* a kernel thread, or a thread of io_uring */
+#define TASK_KERNEL		0x00200000U	/* a kernel thread */
 
 /* Values of bio.bi_opf. */
 #define BIO_OP_MASK		0xffU
@@ -244,7 +245,7 @@ extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 #define BIO_WRITE		1
 #define BIO_FLUSH		2
 
-/* File types of stat(2), which do not change. */
+/* File types of stat(2), a file system of statfs(2), and address families: these do not change. */
 #define MODE_TYPE		0170000
 #define MODE_FIFO		0010000
 #define MODE_SOCKET		0140000
@@ -266,8 +267,8 @@ static __always_inline bool knows_rq(struct task_struct *p)
 }
 
 /*
- * Returns the run queue of p's CPU, even while p sleeps or is in another scheduling class; NULL if
- * it is not known.
+ * Returns the run queue of p's CPU, even while p sleeps, or is not in the fair scheduling class;
+ * NULL if it is not known.
  */
 static __always_inline struct rq *task_rq(struct task_struct *p)
 {

@@ -6,8 +6,8 @@
  * they drop events that do not concern the program at once, and write the same records for the
  * others.
  *
- * In contrast to the module they do not record futexes and the pages of threads (k_seq), and they
- * record all frames at a switch (chain.h).
+ * In contrast to the module they record no futexes, and do not write into the pages of threads
+ * (k_seq).
  */
 #include "sched.h"
 #include "process.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Handles existing threads, and the creation, exec and exit of threads. */
+/* Handles existing threads, and the creation, exec, exit and renaming of threads. */
 #ifndef RECORD_BPF_PROCESS_H
 #define RECORD_BPF_PROCESS_H
 
@@ -131,8 +131,8 @@ int ldb_process_exec(u64 *ctx)
 }
 
 /*
- * Returns true if p is the last thread of the process.  If two threads exit at the same time, p may
- * be the last one for both; the function returns true for only one of them.
+ * Returns true if p is the last thread of the process that exits.  If two threads exit at the same
+ * time, no thread may be live at either exit; this function returns true for only one of them.
  */
 static __always_inline bool is_last(struct task_struct *p)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* BPF programs for sched_switch, sched_waking, sched_wakeup and sched_migrate_task. */
+/*
+ * BPF programs for sched_switch, sched_waking, sched_wakeup, sched_wakeup_new and
+ * sched_migrate_task.
+ */
 #ifndef RECORD_BPF_SCHED_H
 #define RECORD_BPF_SCHED_H
 
@@ -22,8 +25,9 @@ static __always_inline u32 state_of(unsigned int state)
 }
 
 /*
- * Returns the state in which a task left its CPU: LDB_STATE_RUNNING if it stays on the run queue.
- * The state in the event is not sufficient: a task with a pending signal stays, whatever its state.
+ * Returns the state in which a task left its CPU: LDB_STATE_RUNNING if it stays on the run queue,
+ * with LDB_SCHED_F_PREEMPT if it was preempted.  The state in the event is not sufficient: a task
+ * with a pending signal stays, whatever its state.
  *
  * This function is not static, so that the kernel's verifier does not check the code after a call
  * once for each possible result.
@@ -119,7 +123,7 @@ static noinline void occupied(struct task_struct *prev, struct task_struct *next
 	u64 now = now_ns();
 	who_t from, to;
 
-	/* The recording has ended, so nothing updates the number of waiting threads any more. */
+	/* After the recording has ended, nothing updates the number of waiting threads. */
 	if (state.observed_tgid < 0)
 		return;
 	from = other_task(prev, now);
@@ -156,7 +160,7 @@ static __always_inline u32 context_flags(struct task_struct *current)
 	return count & SOFTIRQ_OFFSET ? LDB_SCHED_F_SOFTIRQ : 0;
 }
 
-/* Runs on the waker's CPU, before the woken thread is in any run queue. */
+/* Runs on the waker's CPU, before the woken thread is put into a run queue. */
 SEC("tp_btf/sched_waking")
 int ldb_sched_waking(u64 *ctx)
 {
@@ -196,10 +200,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	who_t other = (u64)LDB_SCHED_F_HIDDEN << 32;
 	u64 now;
 
-	/*
-	 * A recorded thread may run on that CPU although no event has said so.  This must be
-	 * recorded first.
-	 */
+	/* If a recorded thread runs on that CPU although no event has said so, this comes first. */
 	if (curr && curr->tgid == p->tgid)
 		is_on(curr, cpu);
 	now = now_ns();
@@ -207,8 +208,8 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 		wait_begin(m, cpu, rq);
 	if (m) {
 		/*
-		 * There was no waking event: on one kernel the tracepoints are not called in some
-		 * wakers, see check_woken().
+		 * Without a waking event, the tracepoints were not called in the waker, see
+		 * check_woken().
 		 */
 		if (m->sleeps && !m->is_woken)
 			is_deaf(cpu);

@@ -9,28 +9,31 @@
 #define MEMBERS_MAX	65536
 
 /*
- * The state of a recorded thread, from its first event to its last switch, in the slot of its pid.
- * Two threads rarely share a slot.  If they do, the second one has no state, and switches of other
- * tasks are not recorded while it waits for a CPU.  A BPF map would need a lookup at each event,
- * and task storage needs an allocation, which may wake a task while the run queue is locked.
+ * The state of a recorded thread, from its first event to its last switch, in slot pid %
+ * MEMBERS_MAX.  Two threads rarely share a slot.  If they do, the second one has no state: for
+ * example, switches of other tasks are not recorded while it waits for a CPU.  A BPF map would need
+ * a lookup at each event, and task storage needs an allocation, which may wake a task while the run
+ * queue is locked.
  */
 struct member {
 	u32 pid;		/* in the first pid namespace; 0: free, MEMBER_BUSY: being set */
 	u32 tid;		/* as the program sees it; 0: not known */
 	u32 waits;		/* number + 1 of the CPU for which it waits; 0: none */
 	u32 cpu;		/* number + 1 of its last CPU; 0: not known */
-	u32 nr_short;		/* interrupts that were only counted */
+	u32 nr_short;		/* interrupts that were only counted since its last LDB_EV_IRQ */
 	u8 has_arrived;		/* it is counted in nr_arrived, see struct bpf_cpu */
-	u8 has_switched;	/* an event reported that it left a CPU, or was created */
+	/* it was on no CPU when an event reported it, or when the iterator found it */
+	u8 has_switched;
 	u8 sleeps;		/* it left its CPU to sleep, and has not been woken */
 	/* there was a waking event, perhaps before the thread had left its CPU */
 	u8 is_woken;
 	u64 called_at;		/* start of the current system call; 0: none, or not known */
-	u32 nr_short_calls;	/* system calls that were only counted */
+	/* system calls that were only counted since the last one that has an event */
+	u32 nr_short_calls;
 	u32 pad;
-	/* where the code was in its last page fault, and the faulting address */
+	/* at its last page fault: address of the program's instruction, and the faulting address */
 	u64 fault_pc, fault_addr;
-	u64 stolen_before;	/* ns + 1 taken from its CPU when it began to wait; 0: not known */
+	u64 stolen_before;	/* stolen_from() its CPU when it began to wait; 0: not known */
 } members[MEMBERS_MAX];
 
 #define MEMBER_BUSY	0xffffffffU
@@ -38,7 +41,7 @@ struct member {
 
 struct bpf_cpu cpus[BPF_CPUS_MAX] SEC(".data.cpus");
 
-/* hashes of the names of other tasks that were emitted last, by tid */
+/* hashes of the tids and names of other tasks that were emitted last, by tid % SEEN_MAX */
 u64 seen[SEEN_MAX];
 
 static __always_inline struct bpf_cpu *cpu_of(u32 cpu)
@@ -46,7 +49,7 @@ static __always_inline struct bpf_cpu *cpu_of(u32 cpu)
 	return &cpus[cpu & (BPF_CPUS_MAX - 1)];
 }
 
-/* Read once per event, so that the results for two tasks belong to the same time. */
+/* An event with two tasks reads this once, so that the results for both belong to the same time. */
 static __always_inline int observed_tgid(void)
 {
 	return *(volatile int *)&state.observed_tgid;
@@ -58,10 +61,10 @@ static __always_inline bool is_observed(const struct task_struct *p)
 }
 
 /*
- * Returns the number of `pid` at this level of namespaces; 0 if the namespace at this level is not
- * `ns` (`ns` 0: any).  A helper reads it, as in all code that runs seldom: if a program follows a
- * pointer directly, the kernel checks each further path through the program, which costs
- * milliseconds at each load.
+ * Returns the number of `pid` at this level of namespaces; 0 if it has none, or if the namespace at
+ * this level is not `ns` (`ns` 0: any).  A helper reads it, as in all code that runs seldom: if a
+ * program follows a pointer directly, the kernel checks each further path through the program,
+ * which costs milliseconds each time that the program is loaded.
  */
 static __always_inline u32 number_at(struct pid *pid, u32 level, u64 ns)
 {
@@ -154,8 +157,8 @@ typedef u64 who_t;
 #define WHO_FLAGS(who)	((u32)((who) >> 32))
 
 /*
- * Returns the tid and flags of a task of another program, and emits its name, unless that was done
- * recently.
+ * Returns the tid and flags of a task of another program, and emits its name, unless this was the
+ * last name that was emitted for its slot.
  */
 static noinline who_t other_task(struct task_struct *p, u64 now)
 {
@@ -236,7 +239,7 @@ static __always_inline void wait_begin(struct member *m, u32 cpu, struct rq *rq)
 	cpu_of(cpu)->nr_waiting++;
 }
 
-/* Called with the run queue locked of the CPU that the thread leaves. */
+/* Called while the run queue of the CPU that the thread leaves is locked. */
 static __always_inline void wait_move(struct member *m, u32 to)
 {
 	wait_end(m);
@@ -261,7 +264,7 @@ static __always_inline void is_deaf(u32 cpu)
 /*
  * One kernel (6.18, in a virtual machine) does not call the tracepoints in certain tasks: those of
  * one daemon, and the idle task.  When such a task wakes or moves a thread, there is no event for
- * it.
+ * it.  Called when m comes to a CPU: marks the CPU if such an event was missing.
  */
 static __always_inline void check_woken(struct member *m, u32 cpu)
 {
@@ -272,7 +275,7 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 }
 
 /*
- * Returns when p came to its CPU, if no event has said so.  The time is from the thread's
+ * Estimates when p came to its CPU; used if no event has said so.  The time is from the thread's
  * statistics, in the run queue's clock.  Each switch shows how far this clock is behind the clock
  * of events; the present difference is an upper bound, because the run queue's clock may not have
  * been updated recently.
@@ -309,14 +312,14 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 	u32 pid = p->pid, was = c->current;
 
 	/*
-	 * The thread itself and the waker of another thread on this CPU may both find this out; one
-	 * of them reports it.
+	 * The thread itself, and the waker of another thread on this CPU, may both find out that it
+	 * came; one of them reports it.
 	 */
 	if (was == pid || __sync_val_compare_and_swap(&c->current, was, pid) != was)
 		return;
 	/*
-	 * If neither the thread nor the CPU has switched yet, the thread may run since before the
-	 * recording began.
+	 * If neither the thread nor the CPU has switched yet, the thread may have been running
+	 * since before the recording began.
 	 */
 	if (!m || (!m->has_switched && !c->has_switched))
 		return;
@@ -325,7 +328,7 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 		LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0, member_tid(p, m));
 }
 
-/* Must be called before any other event while a recorded thread is on the CPU. */
+/* If no event has said that p, a recorded thread, came to this CPU, notes it: see came_unseen(). */
 static __always_inline void is_on(struct task_struct *p, u32 cpu)
 {
 	if (cpu_of(cpu)->current != (u32)p->pid)

@@ -13,7 +13,7 @@
 
 #define REGS_PC(regs)	((regs)->ip)
 
-/* At the end of a system call the registers are as they were at its start, except for ax. */
+/* Registers that were saved at the start of a system call; at its end, ax has the result. */
 #define REGS_CALL(regs)		((regs)->orig_ax)
 #define REGS_RESULT(regs)	((regs)->ax)
 #define REGS_ARG0(regs)		((regs)->di)
@@ -35,7 +35,7 @@ struct task_struct___thread {
 #pragma clang attribute pop
 
 /*
- * Returns the thread pointer of p as of when p last left a CPU.  glibc sets it once, at the start
+ * Returns the thread pointer that p had when it last left a CPU.  glibc sets it once, at the start
  * of a thread.
  */
 static __always_inline u64 thread_pointer(struct task_struct *p)
