@@ -5,10 +5,10 @@
  * If the session's clock is CLOCK_MONOTONIC, times are only corrected by the offset of the
  * program's time namespace.  If it is the time stamp counter, perf and BPF programs stamp with
  * another clock, because they cannot use the counter.  Then both clocks are read together
- * repeatedly, and a time between two such samples is found by interpolation.  So its error is at
- * most that of the samples, even if the clocks' rates change.  Two samples that are close together
- * say little about these rates, so callers take another sample before they convert a time that is
- * later than the last one.
+ * repeatedly, and a time between two such samples is found by interpolation.  So its error is about
+ * that of the samples, even if the clocks' rates change slowly.  Two samples that are close
+ * together say little about these rates, so callers take another sample before they convert a time
+ * that is later than the last one.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -20,7 +20,8 @@
 #define SAMPLES_MAX	1024
 #define TRIES		8
 #define TRIES_HARD	100	/* for a sample that must be used */
-#define PATIENCE_NS	100000000	/* after this time an inaccurate sample is accepted */
+/* an inaccurate sample is accepted this long after the last sample */
+#define PATIENCE_NS	100000000
 /* rounding errors of the kernel's arithmetic and of this file's */
 #define ROUND_NS	2
 

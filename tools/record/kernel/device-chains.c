@@ -7,7 +7,7 @@
 #include "record/kernel/sampler.h"
 #include "record/session/order.h"
 
-/* cost of an interrupt for the program, without that of reading frames */
+/* cost of entering and leaving the kernel in an interrupt, without that of reading frames */
 #define IRQ_NS		100
 
 struct device_chains {
@@ -110,7 +110,7 @@ static void finish(struct kernel_source *s)
 
 static const char *leave_out_irqs(struct kernel_source *s)
 {
-	return "none";	/* interrupts are not recorded */
+	return "none";	/* this source records no interrupts */
 }
 
 static void close_chains(struct kernel_source *s)

@@ -34,7 +34,7 @@ static void explain_open(int error, char *why, size_t size)
 	}
 }
 
-/* bytes is the size of the session that could not be created. */
+/* `bytes` is the size of the session that could not be created; 0: not known. */
 static void explain_memory(uint64_t bytes, char *why, size_t size)
 {
 	struct rlimit limit;
@@ -70,7 +70,7 @@ static void explain_create(int error, const struct device_options *o, uint64_t b
 		snprintf(why, size, "process %d has ended", o->pid);
 		break;
 	default:
-		snprintf(why, size, "the module made no session: %s", strerror(error));
+		snprintf(why, size, "the module created no session: %s", strerror(error));
 	}
 }
 
@@ -116,7 +116,7 @@ static int create(int fd, const struct device_options *o, struct ldb_create *c)
 	}
 }
 
-/* If the module does not support this ioctl, system calls are recorded only by their numbers. */
+/* If the module does not support this ioctl, it records numbers and first arguments of calls. */
 static void describe_calls(int fd, const struct device_options *o)
 {
 	struct ldb_calls c = { .min_ns = o->call_min_ns };
@@ -125,7 +125,7 @@ static void describe_calls(int fd, const struct device_options *o)
 	ioctl(fd, LDB_IOC_CALLS, &c);
 }
 
-/* Maps the session, and the separate rings of kernel events.  Returns 0 or -errno. */
+/* Maps the session, and the separate rings of kernel events, if any.  Returns 0 or -errno. */
 static int map(struct session *s, uint64_t size)
 {
 	void *rings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opens sessions of the kernel module, which chooses the clock. */
+/* Opens and pauses sessions of the kernel module. */
 #ifndef RECORD_KERNEL_DEVICE_H
 #define RECORD_KERNEL_DEVICE_H
 
@@ -14,7 +14,7 @@ struct device_options {
 	unsigned clock_id;	/* 0: the module chooses */
 	/* 0: the program will join; else a pid: only kernel events of this process are recorded */
 	int pid;
-	/* rings of kernel events are separate, and the program cannot write to them */
+	/* rings of kernel events are separate, and the program cannot read or write them */
 	bool split;
 	/* requested LDB_GROUP_*; session.events are those that are recorded */
 	uint32_t events;

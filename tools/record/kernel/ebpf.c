@@ -21,7 +21,7 @@
 #define IRQ_MIN_NS	1000
 #define TRACEPOINT	"btf_trace_"
 #define LINKS_MAX	32
-#define IRQ_NS		150	/* what recording an interrupt costs the program */
+#define IRQ_NS		150	/* how many ns recording an interrupt costs the program */
 
 _Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
@@ -117,7 +117,7 @@ static int64_t offset_of_variable(const struct btf *btf, const char *name)
 static int64_t preempt_count_offset(const struct btf *btf)
 {
 	/*
-	 * From 6.2 to 6.14 preempt_count is a member of a structure, which has one of these two
+	 * From 6.2 to 6.14 preempt_count is a member of a structure, which has one of the last two
 	 * names.
 	 */
 	static const char *const names[] = { "__preempt_count", "pcpu_hot", "const_pcpu_hot" };
@@ -309,8 +309,8 @@ static void watch(struct ebpf *e, int tgid)
 
 /*
  * All programs must begin and end to emit events at the same time, or some would emit events that
- * the others miss.  Existing threads are added after the programs were attached, when no new thread
- * can be missed any more.
+ * the others miss; so observed_tgid is set after all were attached.  Existing threads are added
+ * after that, when no new thread can be missed any more.
  */
 static int begin(struct ebpf *e)
 {
@@ -359,7 +359,7 @@ static void explain(int error, char *why, size_t size)
 		snprintf(why, size, "there is no memory for its buffers: a smaller --ring-size may help");
 		break;
 	default:
-		snprintf(why, size, "this kernel does not take the programs: %s", strerror(error));
+		snprintf(why, size, "this kernel rejects the BPF programs: %s", strerror(error));
 	}
 }
 
@@ -467,7 +467,10 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	});
 }
 
-/* Resets what the programs know of threads and CPUs, which is obsolete after a pause. */
+/*
+ * Resets what the programs know of threads and CPUs, which is obsolete after a pause; what they
+ * know of chains remains valid.
+ */
 static int forget_all(struct ebpf *e)
 {
 	struct bpf_map *variables = bpf_object__find_map_by_name(e->object, ".bss");
@@ -491,7 +494,7 @@ static int forget_all(struct ebpf *e)
 	return ret;
 }
 
-/* Begins to interrupt all CPUs.  hold_budget() then decides which ones are busy. */
+/* Begins to interrupt all CPUs.  hold_budget() then decides which ones go on being interrupted. */
 static void begin_samples(struct ebpf *e)
 {
 	sampler_begin(e->sampler, clock_mono_ns());
@@ -597,7 +600,7 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 	e->nr_cpus = s->info.nr_cpus;
 	e->is_always = o->has_samples;
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
-	/* The cost is measured now, while this thread has normal priority. */
+	/* sampler_alloc() measures a cost: this thread must still have its normal priority. */
 	if (o->has_frames)
 		e->sampler = sampler_alloc(o->budget_ppm, o->has_samples ? 0 : READINGS_ENOUGH_NS, e->nr_cpus);
 	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records kernel events without the kernel module, by BPF programs (bpf/) at the kernel's
- * tracepoints.  They write the records of linux/ldb.h, except SWITCH_OUT and FUTEX_*, into rings
- * that only the recorder maps.  These become the session's kernel rings.
+ * tracepoints.  They write the records of linux/ldb.h, except FUTEX_*, into rings that only the
+ * recorder maps.  These become the session's kernel rings.
  *
  * BPF needs CAP_BPF and CAP_PERFMON, type information of the kernel (BTF), and Linux 5.14.
  */
@@ -18,7 +18,8 @@ struct ebpf_options {
 	uint64_t t0;		/* any value of this clock near the times of the events */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	uint64_t ring_bytes;	/* greatest size of the rings of all CPUs together */
-	bool has_frames;	/* read chains of frames at switches, and by samples in between */
+	/* read chains of frames at switches, and in interrupts of the timer */
+	bool has_frames;
 	bool has_samples;	/* if has_frames: take samples even while the scanner runs */
 	/* share of the program's CPU time for readings and the scanner's polls */
 	uint32_t budget_ppm;
@@ -26,7 +27,7 @@ struct ebpf_options {
 	bool has_calls;
 	bool has_all_calls;	/* record all system calls that take at least call_min_ns */
 	uint64_t call_min_ns;
-	bool verbose;		/* print why the kernel rejects the programs to stderr */
+	bool verbose;		/* print warnings of libbpf: why the kernel rejects a program */
 };
 
 /*

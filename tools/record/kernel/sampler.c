@@ -13,7 +13,7 @@
 
 /* a CPU is left out when the program has not run on it for this time */
 #define IDLE_NS		200000000
-/* a CPU is left out after this many decisions not to interrupt it */
+/* a CPU is left out after this many consecutive decisions not to interrupt it */
 #define UNWANTED_MAX	3
 #define PERIOD_MIN_NS	100000
 #define PERIOD_MAX_NS	1000000000
@@ -144,8 +144,8 @@ uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t pr
 }
 
 /*
- * Adapts the interval: of cpu_ns of the program's CPU time, polls and readings have used others_ns;
- * the readings of a sample take reading_ns.  Returns the interval.
+ * Adapts the interval: of cpu_ns of the program's CPU time, polls and readings at switches have
+ * used others_ns; reading chains in a sample takes reading_ns, 0: not known.  Returns the interval.
  */
 static uint64_t adapt(struct sampler *s, uint64_t cpu_ns, uint64_t others_ns, uint64_t reading_ns)
 {

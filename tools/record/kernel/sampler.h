@@ -5,9 +5,9 @@
  * only every few milliseconds.  A CPU on which the program has not run for a while is not
  * interrupted.
  *
- * The rate results from the budget and the measured cost of an interrupt, which in a virtual
- * machine is many times higher.  The scanner's polls, the readings at switches, and samples share
- * one budget; samples get what the others leave.
+ * The rate results from the budget and the measured cost of an interrupt, which is many times
+ * higher in a virtual machine.  The scanner's polls, the readings at switches, and samples share
+ * one budget; samples get what the others leave, but at least a fixed part of the budget.
  */
 #ifndef RECORD_KERNEL_SAMPLER_H
 #define RECORD_KERNEL_SAMPLER_H
@@ -27,8 +27,8 @@ struct sampler_spent {
 };
 
 /*
- * budget_ppm is a share of the time of the interrupted threads; least_ns is the shortest interval.
- * Returns NULL if out of memory.
+ * Measures the cost of an interrupt.  budget_ppm is a share of the program's CPU time; least_ns is
+ * the shortest interval.  Returns NULL if out of memory.
  */
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus);
 void sampler_free(struct sampler *s);
@@ -57,14 +57,14 @@ void sampler_follow(struct sampler *s, unsigned cpu, bool runs, uint64_t switche
 
 /*
  * Returns the interval between samples of which each costs price_ns, if polls and readings at
- * switches take others_ppm of the program's CPU time.  Samples get the rest, or at least a fixed
- * part of the budget.
+ * switches take others_ppm of the program's CPU time.  Samples get the rest, but at least a fixed
+ * part of the budget.  The interval is between 0.1 ms and 1 s.
  */
 uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t price_ns);
 
 /*
  * Adapts the interval to the program's CPU time and to the costs of polls and readings, and stores
- * the interval in the source.  Must be called from time to time.
+ * the interval and the cost of an interrupt in the source.  Must be called from time to time.
  */
 void sampler_hold(struct sampler *s, struct kernel_source *source, const struct kernel_costs *costs,
 		  const struct sampler_spent *spent);

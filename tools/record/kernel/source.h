@@ -20,9 +20,9 @@
  */
 #define READINGS_ENOUGH_NS	400000
 /*
- * Samples are taken only on CPUs that are idle for less than 1/8 of the time.  A CPU with more idle
- * time typically serves requests that queue behind each other, so that the time of a sample delays
- * slow requests by several times as much.
+ * Unless the user asks for samples at all times, they are taken only on CPUs that are idle for less
+ * than 1/8 of the time.  On a CPU with more idle time, requests typically queue behind each other,
+ * so that the time of a sample delays slow requests by several times as much.
  */
 #define READINGS_IDLE_PART	8
 
@@ -44,7 +44,7 @@ static inline uint32_t readings_share(uint32_t budget_ppm)
 	return 2 * 1000000ULL / (budget_ppm ?: 1);
 }
 
-struct kernel_costs {
+struct kernel_costs {		/* since the last call of hold_budget() */
 	uint64_t wall_ns;
 	uint64_t cpu_ns;	/* the program's CPU time */
 	uint64_t polls_ns;	/* the part of that time that the scanner's polls have cost */
@@ -55,7 +55,7 @@ struct kernel_source {
 	const struct kernel_source_ops {
 		/*
 		 * Called before the session's rings are read.  Returns how full the source's own
-		 * rings are, in 1/1000; 0: it has none.
+		 * rings are, in 1/1000; 0 also if it has none.
 		 */
 		unsigned (*poll)(struct kernel_source *s);
 		/*
@@ -99,7 +99,7 @@ struct kernel_source {
 	 * events of some tasks on this CPU.
 	 */
 	const uint8_t *is_deaf;
-	/* one line: why no better source is used; "": no source is better */
+	/* one line: why no better source is used, or what this one cannot record; "": nothing */
 	char why_not_better[512];
 };
 
