@@ -19,7 +19,9 @@ static struct chain *get_chain(struct chains *c, uint32_t tid)
 	    hash_add(&c->by_tid, hash_mix(0, tid), c->nr_chains))
 		return NULL;
 	found = &c->chains[c->nr_chains++];
-	*found = (struct chain){ .tid = tid, .born = c->first, .written = NOT_KNOWN, .polled = NOT_KNOWN };
+	*found = (struct chain){
+		.tid = tid, .born = c->first, .written = NOT_KNOWN, .polled = NOT_KNOWN,
+	};
 	return found;
 }
 
@@ -90,8 +92,9 @@ static void break_chain(struct chain *t)
 }
 
 /*
- * Adds the frames of one block to the stack.  Of the frames of earlier readings, those that are
- * newer than the innermost common frame have ended, unless they are among the new frames.
+ * Adds the frames of one block to the stack.  `known` is the innermost frame that an earlier
+ * reading contained, too.  Frames of earlier readings that are newer than this frame have ended,
+ * unless they are among the new frames.
  */
 static void take_block(struct chains *c, struct chain *t, const struct step *known)
 {
@@ -149,7 +152,6 @@ static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 	return true;
 }
 
-
 /* Adds a reading; drops the older half if there are too many. */
 static void add_reading(struct chain *t, int64_t tick)
 {
@@ -205,7 +207,7 @@ static void take_step(struct chains *c, const struct step *s)
 		return;
 	if (s->kind <= CHAIN_OUT && !is_followed(c, t, s))
 		return;
-	/* The frames so far belong to a reading that was not finished. */
+	/* All steps of a reading have the same tick: a reading that was not finished is dropped. */
 	if (t->last != s->tick) {
 		t->nr_fresh = 0;
 		t->is_all = false;
@@ -249,7 +251,10 @@ static void take_step(struct chains *c, const struct step *s)
 		break;
 	case CHAIN_EXIT:
 		end_all(c, t, s->tick);
-		/* A record is stamped before it is written. */
+		/*
+		 * The thread takes the time of its exit before it writes the record.  If it left
+		 * its CPU in between, that reading is later.
+		 */
 		if (t->nr_readings && t->readings[t->nr_readings - 1].tick > s->tick)
 			chain_rows_cut(c, t->tid, s->tick);
 		t->has_ended = true;

@@ -2,16 +2,16 @@
 /*
  * Makes invocations from chains of frames, and joins them with those that the scanner observes.
  * The kernel reads the chain of a thread when the thread leaves its CPU or is interrupted by the
- * CPU's timer (LDB_EV_FRAME).  This is called a reading.  Each invocation becomes one row, with the
- * narrowest bounds that follow from the two sources.
+ * CPU's timer (LDB_EV_FRAME).  This is called a reading.  Each invocation becomes at most one row,
+ * with the narrowest bounds that follow from the two sources.
  *
  * A thread does nothing between leaving a CPU and coming back.  So a frame that is new since the
  * last reading began after the thread came back, and a frame that is gone ended after that.
  *
  * The scanner's rows are retained until all kernel events up to their time have been read.
  * Invocations that only the kernel has observed are retained until the scanner's rows of that time
- * have arrived, which takes long if the scanner has no CPU.  All values are checked, because the
- * program's memory may contain anything.
+ * have arrived, which takes long if the scanner does not run, or until a limit of time.  All values
+ * are checked, because the program's memory may contain anything.
  */
 #ifndef RECORD_CHAIN_CHAIN_H
 #define RECORD_CHAIN_CHAIN_H
@@ -24,22 +24,22 @@ struct chains;
 
 struct chains_ops {
 	void (*out)(void *arg, const struct ldb_row_func *row);
-	/* Returns the page of a thread; NULL if the thread is not observed. */
+	/* Returns the page of a thread; NULL if it has none, or if the page was not found yet. */
 	const volatile struct ldb_page *(*page)(void *arg, uint32_t tid);
 };
 
 /*
  * t0 is the clock's value at tick 0, because pages contain clock values.  An invocation is retained
- * for the scanner's row at most `wait` ticks.  An invocation that certainly took less than `least`
- * ticks gets no row unless the scanner has observed it.  Returns NULL if there is no memory.
+ * for the scanner's row about `wait` ticks at most.  An invocation that certainly took less than
+ * `least` ticks gets no row unless the scanner has observed it.  Returns NULL if there is no
+ * memory.
  */
 struct chains *chains_alloc(uint64_t t0, int64_t wait, int64_t least, const struct chains_ops *ops,
 			    void *arg);
 void chains_free(struct chains *c);
 
 /*
- * Must be called before the kernel reads chains.  Until then, rows of the scanner are passed on at
- * once.
+ * Must be called before the kernel reads chains.  Until then, chains_func() retains no rows.
  */
 void chains_expect(struct chains *c);
 
@@ -53,8 +53,8 @@ void chains_only_scanned(struct chains *c, bool only);
 void chains_set_first(struct chains *c, int64_t tick);
 
 /*
- * Sets by how many ticks the kernel's time stamps may be wrong, if that is more than LDB_KERNEL_SLACK.
- * Bounds that come from these stamps are widened by this.
+ * Sets by how many ticks the kernel's time stamps may be wrong, if that is more than
+ * LDB_KERNEL_SLACK.  Bounds that come from these stamps are widened by this.
  */
 void chains_set_error(struct chains *c, int64_t ticks);
 
@@ -107,14 +107,14 @@ void chains_pause(struct chains *c, int64_t tick);
 void chains_release(struct chains *c, int64_t tick);
 
 /*
- * Ends the recording.  Invocations that are still running are marked as open, and end at their last
- * reading.
+ * Ends the recording.  Invocations that are still running are marked as open, and end when they
+ * were last observed.
  */
 void chains_finish(struct chains *c);
 
 /*
- * Copies all that is retained.  The copy can be finished while the original goes on.  Returns NULL if
- * there is no memory.
+ * Copies all that is retained.  The copy can be finished while the original goes on.  Returns NULL
+ * if there is no memory.
  */
 struct chains *chains_copy(const struct chains *c, const struct chains_ops *ops, void *arg);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies the state of chains.  Invocations are retained in that state for up to a second, because
- * more may become known of them.  A dump of the flight recorder cannot wait: it ends a copy, as at
- * the end of a recording, and so has all that is known now, while the recording goes on with the
- * original.
+ * Copies the state of chains.  Invocations are retained in that state for about a second at most,
+ * because more may become known of them.  A dump of the flight recorder cannot wait: it ends a
+ * copy, as at the end of a recording, and so has all that is known now, while the recording goes on
+ * with the original.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "record/chain/private.h"
 
 /*
- * The greatest number of readings copied of a thread.  Older ones are not needed for invocations
- * that have not been processed.
+ * The greatest number of readings copied of a thread.  Bounds that follow from older readings are
+ * missing in the dump.
  */
 #define READINGS_COPIED	4096UL
 

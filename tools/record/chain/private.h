@@ -27,7 +27,7 @@ struct chain_nest {
 		uint64_t caller;
 		size_t above;		/* index of the caller, or NO_NESTED */
 		uint64_t last_callee;	/* generation of its last callee; 0: none */
-		bool is_known;		/* it is determined whether there is a caller */
+		bool is_known;		/* `caller` is known */
 	} *all;
 	size_t nr, room;
 	size_t *stack;		/* indices of invocations that have not returned */
@@ -64,7 +64,7 @@ struct seen {
 
 /*
  * A reading: the kernel has read the thread's frames at `tick`.  If the thread left its CPU then,
- * `came` is when it came back; otherwise `came` is equal to `tick`.
+ * `came` is when it came back, if that is known; otherwise `came` is equal to `tick`.
  */
 struct reading {
 	int64_t tick, came;
@@ -81,7 +81,7 @@ struct chain {			/* what is known of a thread */
 	 * rows are used as they are
 	 */
 	bool is_left_alone;
-	bool was_read;		/* the kernel has read a frame of the thread */
+	bool was_read;		/* the kernel has read the thread's chain */
 	bool is_broken;		/* frames are missing, until a reading has all of them */
 	bool is_all;		/* the reading that is being received has all frames */
 	/* the thread is off its CPU, and its frames were read when it left */
@@ -95,7 +95,7 @@ struct chain {			/* what is known of a thread */
 	/* frames of one block in the reading that is being received, the innermost first */
 	struct step *fresh;
 	size_t nr_fresh, room_fresh;
-	int64_t last;		/* tick of the last step of a reading */
+	int64_t last;		/* tick of the last step */
 	int64_t written;	/* latest end of the thread's rows that are written */
 	/* last tick for which the scanner knew the thread's state; or NOT_KNOWN */
 	int64_t polled;
@@ -124,12 +124,15 @@ struct chains {
 	/* Rows of the scanner that are not processed yet, in the order of their arrival. */
 	struct ldb_row_func *rows;
 	size_t nr_rows, room_rows;
-	/* Rows that say that an invocation still runs.  They are used after the last reading. */
+	/*
+	 * Rows that say that an invocation still runs.  They are used when the thread or the
+	 * recording has ended.
+	 */
 	struct ldb_row_func *open;
 	size_t nr_open, room_open;
 	/*
-	 * Invocations that the kernel has read and that have ended, but are not written yet; in any
-	 * order.
+	 * Invocations that have ended, or were running when the recording ended, and are not
+	 * written yet; in any order.
 	 */
 	struct seen *ended;
 	size_t nr_ended, room_ended;
@@ -140,13 +143,12 @@ struct chains {
 	 */
 	struct seen *bounded;
 	size_t nr_bounded, room_bounded;
-	int64_t released;	/* ticks: rows up to this time have been written */
+	int64_t released;	/* tick of the last chain_rows_release() that wrote rows */
 	struct chain_nest nest;
-	/* invocations that ended so late that rows of later ones had been written */
-	uint64_t nr_late;
+	uint64_t nr_late;	/* see chains_take_late() */
 	/*
-	 * Invocations that are not retained any more, and whose row of the scanner may still come.  They
-	 * were written without it, or left out because of c->only_scanned.
+	 * Invocations that are not retained any more, and whose row of the scanner may still come.
+	 * They were written without it, or dropped; is_left_out: because of c->only_scanned.
 	 */
 	struct alone {
 		uint32_t tid;
@@ -182,8 +184,8 @@ static inline struct seen *chain_find(const struct chain *t, uint64_t gen)
 }
 
 /*
- * Returns the earliest tick since which the thread can have been running: since its last reading,
- * or else since its creation; NOT_KNOWN: there was no reading, and the creation is not known.
+ * Returns the earliest tick at which the thread can have run after its last reading, or, without a
+ * reading, after its creation; NOT_KNOWN: there was no reading, and the creation is not known.
  */
 static inline int64_t chain_running_since(const struct chains *c, const struct chain *t)
 {
@@ -192,7 +194,7 @@ static inline int64_t chain_running_since(const struct chains *c, const struct c
 	return max(t->readings[t->nr_readings - 1].came - c->error, t->born);
 }
 
-/* Returns the latest time at which the invocation is known to have been running. */
+/* Returns the earliest possible end of an invocation of the last reading. */
 static inline int64_t chain_ends_after(const struct chains *c, const struct chain *t, const struct seen *s)
 {
 	return max(max(chain_running_since(c, t), s->start_min), s->end_min);
@@ -206,14 +208,14 @@ static inline void chain_end_known(const struct chains *c, const struct chain *t
 }
 
 /*
- * Functions of rows.c.  chain_rows_end() takes an invocation that has ended, and retains it
- * until the scanner's row arrives.
+ * Functions of rows.c.  chain_rows_end() takes an invocation that has ended, and retains it until
+ * the scanner's row arrives, or a limit of time is reached.
  */
 void chain_rows_end(struct chains *c, const struct seen *s);
 
 /*
- * Takes an invocation that ran until the recording ended.  The scanner will not deliver a row of
- * it.
+ * Takes an invocation of a thread's last reading when the recording ends.  The scanner will not
+ * deliver another row of it.
  */
 void chain_rows_open(struct chains *c, const struct seen *s);
 

@@ -40,7 +40,7 @@ static bool is_counted(uint32_t flags)
 	return !(flags & LDB_FUNC_F_FROM_START) || flags & LDB_FUNC_F_OPEN;
 }
 
-/* Invocations that readings contained, and that are not retained any more, without a row of the scanner */
+/* Invocations that were written or dropped before the scanner's row arrived: see struct alone */
 
 static const struct alone *find_alone(const struct chains *c, uint32_t tid, uint64_t gen)
 {
@@ -83,9 +83,7 @@ static void write_row(struct chains *c, const struct seen *s)
 		.end_max = s->end_max, .end_unc = width(end_min, s->end_max),
 	};
 
-	/*
-	 * The scanner's row may still say who called the invocation, or that it must be recorded.
-	 */
+	/* Its caller is not known: if the scanner delivers a row of it, that row is written. */
 	if (!s->is_placed)
 		return;
 	if (!s->by_scanner) {
@@ -347,7 +345,7 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	still.end_max = INT64_MAX;
 	still = join(row, &still);
 	s->by_scanner = true;
-	/* the last reading is incomplete */
+	/* in an incomplete reading */
 	if (!s->is_placed) {
 		s->depth = still.depth;
 		s->parent = still.parent;
@@ -357,8 +355,8 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	s->start_max = still.start_max;
 	s->flags &= still.flags | LDB_FUNC_F_OPEN;
 	/*
-	 * The scanner and the kernel have both observed that the invocation ran until the end, so
-	 * it is written with those that only the kernel knows.
+	 * If the scanner, too, has observed no end of the invocation, it is written with those that
+	 * only the kernel has observed.
 	 */
 	s->is_left = still.flags & LDB_FUNC_F_OPEN;
 	if (s->is_left) {
@@ -565,8 +563,8 @@ void chain_rows_release(struct chains *c, int64_t tick)
 		tick -= c->error;
 	take_rows(c, tick);
 	/*
-	 * At the end of the recording, the rows of running invocations are delivered, which bound
-	 * the others, too.
+	 * At the end of the recording, chain_rows_finish() writes all: the rows of running
+	 * invocations, which bound the others, are added first.
 	 */
 	if (tick == INT64_MAX || tick - c->released < c->wait / BATCHES)
 		return;
