@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decides which invocations, waits and requests are written.  The others are counted.
+ * Decides which invocations, waits, holds and requests are written.  The others are counted.
  *
  * Functions are chosen by name, file or module.  The recorder knows only their addresses.  A
  * separate process looks up each new address, because debug information is not trusted.  Until it
@@ -23,7 +23,10 @@ struct filter {
 	bool has_funcs, has_classes;	/* there are rules */
 	bool names_all;			/* the names of all functions are needed */
 	uint64_t lock_min;		/* ticks; shorter waits and stamped holds are left out */
-	/* rows left out, by LDB_LEFT_* - LDB_LEFT_PAUSE, since the last report */
+	/*
+	 * number of invocations, of waits and holds, and of requests that were left out since the
+	 * last report; by LDB_LEFT_* - LDB_LEFT_PAUSE
+	 */
 	uint64_t left[FILTER_NR_LEFT];
 	double ticks_per_ns;
 	struct filter_list *functions, *shortest, *classes;
@@ -42,12 +45,16 @@ void filter_free(struct filter *f);
  * what is wrong with the words.
  */
 const char *filter_set_functions(struct filter *f, const char *words);
+/* Sets the list of request classes in the same way; file: and module: have no meaning. */
 const char *filter_set_classes(struct filter *f, const char *words);
 
-/* Leaves out invocations of matching functions that certainly took less than ns; 0: none. */
+/*
+ * Leaves out invocations of matching functions that certainly took less than ns; 0: none.  Returns
+ * NULL, or why that is not possible.
+ */
 const char *filter_set_shortest(struct filter *f, const char *glob, uint64_t ns);
 
-/* Writes the lists as the user has set them; "": there are none. */
+/* Write the lists in the syntax of filter_set_functions(); "": the list is empty. */
 void filter_print_functions(const struct filter *f, char *text, size_t size);
 void filter_print_classes(const struct filter *f, char *text, size_t size);
 
@@ -55,7 +62,7 @@ void filter_print_classes(const struct filter *f, char *text, size_t size);
 bool filter_wants_func(struct filter *f, const struct ldb_row_func *row);
 bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row);
 
-/* Sets the class of a request.  Returns whether the class must be written. */
+/* Sets the class of a request.  Returns true if the class must be written. */
 bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char *name);
 /* Removes the rows that are not to be written; returns how many are left. */
 size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);

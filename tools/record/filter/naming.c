@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks up names in a child process, which writes four texts for each address: "PC", function,
- * file, module.
+ * Looks up names in a child process, which writes four texts for each address: the address in hex,
+ * the name of the function or variable, file, module.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include "record/filter/naming.h"
 #include "record/process/proc.h"
 
-#define PAUSE_NS	100000000	/* between the starts of two child processes */
+#define PAUSE_NS	100000000	/* from the end of a child to the start of the next */
 #define FINISH_TURNS	200
 #define TURN_MS		10
 

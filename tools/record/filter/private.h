@@ -20,7 +20,7 @@ struct filter_list {
 	size_t nr, room;
 };
 
-/* list.c.  A list may be NULL, which is an empty one. */
+/* Functions of list.c.  A list may be NULL, which means empty, except in filter_list_add(). */
 
 void filter_list_free(struct filter_list *l);
 /*
@@ -29,8 +29,8 @@ void filter_list_free(struct filter_list *l);
  */
 struct filter_list *filter_list_parse(const char *words, bool has_whats, const char **why);
 /*
- * Adds a rule for functions by name; a rule with the same glob is replaced.  The rule becomes the last
- * one.  Returns false if there are too many rules, or no memory.
+ * Adds a rule for functions by name; a rule with the same glob is replaced.  The rule becomes the
+ * last one.  Returns false if there are too many rules, or no memory.
  */
 bool filter_list_add(struct filter_list *l, const char *glob, uint64_t ticks);
 void filter_list_print(const struct filter_list *l, char *text, size_t size);

@@ -20,8 +20,8 @@ void req_tags_free(struct req_tags *t);
 void req_tags_add(struct req_tags *t, uint64_t id, int64_t tick, uint32_t value);
 
 /*
- * Finds the tag of a request with this id that ran from begin to end: the last tag before begin, or
- * else the first one up to end.  Returns false if there is none.
+ * Finds the tag of a request with this id that ran from `begin` to `end`: the last tag up to
+ * `begin`, or else the first one up to `end`.  Returns false if there is none.
  */
 bool req_tags_find(const struct req_tags *t, uint64_t id, int64_t begin, int64_t end, uint32_t *value);
 

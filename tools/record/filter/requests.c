@@ -66,7 +66,7 @@ bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char 
 
 /*
  * Decides whether a request is written, at its first row.  Returns NULL if too many requests are
- * open.
+ * open, or if there is no memory.
  */
 static struct id *begin(struct filter *f, const struct ldb_row_req *row)
 {
