@@ -16,8 +16,8 @@
  *				dlopen() would change which RUNPATH is used
  *
  * All are COMDAT.  The flag "R" (retain) of the note's section protects the section, and everything
- * that it refers to, from --gc-sections.  The note refers to a function, because a ".quad sym@tpoff"
- * in data makes an assertion in GNU ld 2.40 fail.
+ * that it refers to, from --gc-sections.  The note refers to a function, because a
+ * ".quad sym@tpoff" in data makes an assertion in GNU ld 2.40 fail.
  *
  * Invariant: no text in this file depends on -masm.
  */
@@ -156,8 +156,9 @@ static bool code_comes_later(void)
 }
 
 /*
- * Every object gets the block, even if no function in it has a record, so that a module without an
- * accessor is known to be one whose -flto link lacked the plugin.
+ * Every object gets the block, even if no function in it has a record, so that a module that has a
+ * note of type LDB_NOTE_COMPILED and no accessor is known to be one whose -flto link lacked the
+ * plugin.
  */
 void emit_thread_block(void)
 {

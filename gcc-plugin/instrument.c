@@ -49,9 +49,9 @@ static void insert_at_start(basic_block bb, gimple_seq seq)
 }
 
 /*
- * Inserts the link before the first statement that needs it, so that earlier statements, such as
- * loads that a branch waits for, need not wait for the link.  Unlinks have been inserted before;
- * they are asm statements, for which place_needs_record() is true.
+ * Inserts the link before the first statement that needs it, or else at the block's end, so that
+ * earlier statements, such as loads that a branch waits for, need not wait for the link.  Unlinks
+ * have been inserted before; they are asm statements, for which place_needs_record() is true.
  */
 static void insert_before_need(basic_block bb, gimple_seq seq)
 {
@@ -105,8 +105,8 @@ static void link_entries(struct function *fn, const struct placement *p,
 }
 
 /*
- * Inserts an unlink before the return or tail call of one block, if it has any.  Returns how many
- * it inserted: 0 or 1.
+ * Inserts an unlink before the return or the tail call of a block, if the block has one.  Returns
+ * the number of unlinks inserted: 0 or 1.
  */
 static int unlink_block(basic_block bb, const struct record *rec)
 {
@@ -156,7 +156,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 			nonlocal = true;
 		if (!place_is_second_return(stmt))
 			continue;
-		/* The setjmp receiver restores the frame, so no statement may be inserted before it. */
+		/* The setjmp receiver restores the frame: no statement may be before it. */
 		if (gimple_call_builtin_p(stmt, BUILT_IN_SETJMP_RECEIVER))
 			nonlocal = false;
 		insert_after(&gsi, record_relink(rec));
@@ -167,7 +167,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 		insert_at_start(bb, record_relink(rec));
 }
 
-/* Makes the record top again where control returns abnormally from a callee (catch, setjmp). */
+/* Stores the record in top again where control returns abnormally from a callee (catch, setjmp). */
 static void relink_receivers(struct function *fn, const struct placement *p,
 			     const struct record *rec)
 {
@@ -200,7 +200,7 @@ static void report_done(struct function *fn, const char *what, const char *detai
 			what, detail);
 }
 
-/* Functions of at least this size are assumed to be called so rarely that two more jumps are cheap. */
+/* Functions of at least this size are assumed to be called rarely, so that two jumps are cheap. */
 static const int far_insns = 25;
 
 /*

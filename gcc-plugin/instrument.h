@@ -9,21 +9,21 @@
 /*
  * place.c: where a function's record is linked and unlinked.
  *
- * The record is linked from block `entry` on.  Every path that leaves the blocks that are
- * dominated by this block has exactly one edge in `leave`.  The block is in no cycle, so a
- * path passes it at most once.
+ * The record is linked from block `entry` on.  A path that leaves the blocks dominated by this
+ * block, and does not end there in a return or a tail call, has exactly one edge in `leave`.
+ * `entry` is in no cycle, so a path passes it at most once.
  */
 struct placement {
 	/*
-	 * the block where the record is linked; NULL: it is linked on the function's first edge, for
-	 * all blocks
+	 * the block where the record is linked; NULL: it is linked in the dead ends only, or, if
+	 * there are none, on the function's first edge, for all blocks
 	 */
 	basic_block		entry;
 	/* edges on which the record is unlinked */
 	auto_vec<edge>		leave;
-	/* blocks outside the region that end in a call that never returns */
+	/* blocks that are not in `inside`, need a record, and end in a call that never returns */
 	auto_vec<basic_block>	dead_ends;
-	/* blocks in which the record is linked */
+	/* blocks in which the record is linked, other than the dead ends */
 	auto_sbitmap		inside;
 	bool			has_loops;
 	/* control can return abnormally from a callee into the function: catch, setjmp */
@@ -41,7 +41,8 @@ bool place_is_second_return(gimple *stmt);
 /* tail.c decides which tail calls stay jumps. */
 enum tail_calls {
 	TAIL_ALL,	/* all tail calls that GCC makes */
-	TAIL_PROGRAM,	/* calls of functions that no system header declares */
+	/* calls through pointers, of functions in this module, or that no system header declares */
+	TAIL_PROGRAM,
 	TAIL_MODULE,	/* calls of functions in this module, and through pointers */
 };
 
@@ -99,7 +100,7 @@ gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *o
  */
 void instrument_register_passes(const char *plugin_name, bool verbose);
 
-/* emit.c: what each object carries besides its functions' records */
+/* emit.c: what each object contains besides its functions' records */
 void emit_compiled_note(void);
 void emit_thread_block(void);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ldb-gcc-N.so, which ldb.so (loader.c) loads, makes GCC put a struct ldb_frame
- * (libldb/include/ldb/abi.h) in the stack frame of every function that calls something or loops.
+ * (libldb/include/ldb/abi.h) in the stack frame of every function that has a loop, or a call that
+ * may take time (select.c and place.c have the exact rules).
  *
  * This file reads the options and registers everything with GCC.  The order in
  * one compilation:
@@ -12,14 +13,14 @@
  *	the pass of instrument.c	late, for each function (-flto: at link)
  *	emit_thread_block()		at the end of the assembly file
  *
- * -fplugin-arg-ldb-verbose or -fdump-tree-all (*.ldb) shows what happens.
+ * -fplugin-arg-ldb-verbose or -fdump-tree-all (*.ldb) shows what was done with each function.
  */
 #include "arch/arch.h"
 
 /* GCC's licence check does not cover emitted code: see COPYING. */
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
-/* The options -fplugin-arg-ldb-disable and -verbose; select.c and tail.c have the others. */
+/* The options disable and verbose; select.c and tail.c store the values of the others. */
 static bool is_disabled, is_verbose;
 
 static const char known_options[] =
@@ -30,12 +31,12 @@ static struct plugin_info info = {
 	/* version */	LDB_VERSION,
 	/* help */
 	"disable\t\tdo nothing\n"
-	"verbose\t\ttell on stderr what is done with each function\n"
+	"verbose\t\treport on stderr what is done with each function\n"
 	"version\t\tprint the versions of ldb, its ABI and GCC\n"
 	"allow=GLOBS\tonly functions matching one of GLOBS (a:b:c)\n"
 	"deny=GLOBS\tno function matching one of GLOBS\n"
 	"min-insns=N\tno function smaller than N that has no loop\n"
-	"tail-calls=X\twhich stay jumps: all, or those into the program, or the module\n",
+	"tail-calls=X\twhich tail calls stay jumps: all, or those into the program or module\n",
 };
 
 static bool parse_count(const char *value, int *out)
@@ -52,7 +53,7 @@ static bool parse_count(const char *value, int *out)
 	return true;
 }
 
-/* Returns false after one error message. */
+/* Returns false, after one error message, if the option or its value is wrong. */
 static bool parse_option(const struct plugin_argument *arg)
 {
 	bool has_value = arg->value && *arg->value;

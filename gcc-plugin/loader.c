@@ -2,10 +2,9 @@
 /*
  * ldb.so finds the plugin for the GCC that has loaded it.
  *
- * A plugin works only in the version of GCC that it was compiled for.  This file uses no symbol of
- * GCC, so every version can load it.  From its own directory it loads ldb-gcc-12.so, ldb-gcc-13.so
- * or the like, whichever fits, and passes control to it.  So one ldb.so serves all compilers of a
- * machine.
+ * A plugin works only in the version of GCC that it was compiled for.  ldb.so needs no symbol of
+ * GCC, so every version can load it.  From its own directory it loads ldb-gcc-N.so, where N is the
+ * major version of GCC, and passes control to it.  So one ldb.so serves all compilers of a machine.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -31,7 +30,10 @@ typedef int init_fn(struct plugin_name_args *args, struct plugin_gcc_version *gc
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 __attribute__((visibility("default"))) init_fn plugin_init;
 
-/* Makes the compilation fail with one line of text, without a further message of GCC. */
+/*
+ * Makes the compilation fail with one line of text; without a further message of GCC, if its
+ * error() is found.
+ */
 static int fail(const char *format, ...)
 {
 	void (*error)(const char *, ...);
@@ -116,7 +118,7 @@ int plugin_init(struct plugin_name_args *args, struct plugin_gcc_version *gcc)
 }
 
 /*
- * Clang loads any plugin that it is given, and prints no error if this is not a plugin for Clang.
+ * Clang loads any plugin that it is given, and prints no error if the plugin is not one for Clang.
  */
 __attribute__((constructor)) static void refuse_clang(void)
 {

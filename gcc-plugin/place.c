@@ -2,10 +2,10 @@
 /*
  * Finds where a function links and unlinks its record ("shrink placement").
  *
- * A block needs the record if it calls something that may take time (short.c), or
- * lies in a cycle.  The record is linked at the nearest common dominator of all those
- * blocks, moved up until it is in no cycle, and unlinked on the edges that leave
- * the blocks dominated by it:
+ * A block needs the record if it contains a call or another statement that may take time
+ * (short.c), or lies in a cycle.  The record is linked at the nearest common dominator of all
+ * those of these blocks that can return, moved up until it is in no cycle, and unlinked at the
+ * returns and on the edges that leave the blocks dominated by it:
  *
  *	int get(int key)		int get(int key)
  *	{				{
@@ -27,8 +27,8 @@
  *   before them.  Nor do builtins that never return (abort, the sanitizers' reports).
  * - A block outside the region whose last call never returns gets a link of its
  *   own: such cold ends (assert, throw) must not move the entry to the top.
- * - In a function with setjmp, nonlocal labels, or edges that cannot be split, the record is linked
- *   at the top and unlinked at the returns.
+ * - In a function with ldb_always, setjmp, nonlocal labels, or a leaving edge that cannot be split,
+ *   the record is linked at the top and unlinked at the returns and tail calls.
  */
 #include "instrument.h"
 
@@ -48,10 +48,10 @@ bool place_is_tail_call(gimple *stmt)
 }
 
 /*
- * Returns true if the statement calls a function that switches to another stack, and that returns
- * after a switch back to the current one.  Meanwhile other functions have linked their records.
- * GCC does not know that these functions behave like those that return twice; other functions of
- * this kind must be declared with the attribute returns_twice.
+ * Returns true if the statement calls one of the known functions that switch to another stack, and
+ * return after a switch back to the current one.  Meanwhile other functions have linked their
+ * records.  GCC does not know that these functions behave like those that return twice; other
+ * functions of this kind must be declared with the attribute returns_twice.
  */
 static bool is_switch(gimple *stmt)
 {
@@ -195,8 +195,9 @@ static void place_whole(struct function *fn, struct placement *p)
 }
 
 /*
- * Returns the nearest common dominator of all blocks that need a record and can return; NULL if there
- * is no such block.  Collects the blocks that need a record and cannot return in p->dead_ends.
+ * Returns the nearest common dominator, among the blocks where a record can be linked, of all
+ * blocks that need a record and can return; NULL if no block needs a record and can return.
+ * Collects the blocks that need a record and cannot return in p->dead_ends.
  */
 static basic_block find_dominator(struct function *fn, const_sbitmap cyclic,
 				  struct placement *p)
@@ -222,7 +223,7 @@ static basic_block find_dominator(struct function *fn, const_sbitmap cyclic,
 	return dom;
 }
 
-/* Returns false if an edge that leaves the region cannot be split. */
+/* Sets p->inside and p->leave; returns false if an edge of p->leave cannot be split. */
 static bool find_leaving_edges(struct function *fn, struct placement *p)
 {
 	basic_block bb;

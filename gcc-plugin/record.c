@@ -25,7 +25,7 @@ static void build_record_type(void)
 	tree field, fields = NULL_TREE, type = make_node(RECORD_TYPE);
 	unsigned int i;
 
-	/* The type has no array, because the stack protector would then guard every function. */
+	/* An array in the type would make the stack protector guard every function. */
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		field = build_decl(UNKNOWN_LOCATION, FIELD_DECL,
 				   get_identifier(names[i]),

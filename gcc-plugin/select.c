@@ -3,7 +3,7 @@
  * Selects the functions that get a record, by these rules in this order:
  *
  *	never	code that runs before thread-local storage exists or without a
- *		usable stack frame: naked, interrupt, no_caller_saved_registers,
+ *		usable stack frame: naked, interrupt, no_caller_saved_registers, thunks,
  *		_start, resolvers of ifuncs and what they call, the unwinder
  *	never	__attribute__((ldb_never)), no_instrument_function
  *	always	__attribute__((ldb_always))
@@ -229,9 +229,10 @@ static const char *impossible(struct function *fn)
 }
 
 /*
- * Returns true if the function has at least min-insns= instructions.  The caller exempts functions
- * with loops, because they can take long whatever their size, and functions into which control
- * returns abnormally from a callee (catch, setjmp), because they repair the chain.
+ * Returns true if the function has at least min-insns= instructions, by GCC's estimate.  The caller
+ * exempts functions with ldb_always; functions with loops, because they can take long whatever
+ * their size; and functions into which control returns abnormally from a callee (catch, setjmp),
+ * because they repair the chain.
  */
 bool select_is_big_enough(struct function *fn)
 {

@@ -4,7 +4,8 @@
  *
  * A statement is short unless it may take a noticeable time: a call of an unknown function, a
  * copy without a bound.  A function is proved short if it has no cycle, all its statements are
- * short, and its longest path costs at most short_path_insns:
+ * short (for exceptions see is_string_read() and is_quiet_end()), and its longest path costs at
+ * most short_path_insns:
  *
  *	static int hash(key)	{ return key * 31 >> 7; }	proved
  *	static int slot(key)	{ return hash(key) & mask; }	proved
@@ -14,10 +15,10 @@
  * proved so far is enough.  A callee that is compiled later, and the function itself, are not in
  * the list.
  *
- * Invariant: a call is short only if it certainly executes the proved body.  A function that another
- * module may replace (-fPIC, weak), that is noipa, or that is called through a pointer or an ifunc,
- * counts as unknown.  The body of a C++ inline function can be relied on, as GCC's inlining does,
- * because any other copy has the same source.
+ * Invariant: a call is short because of the list only if it certainly executes the proved body.  A
+ * function that another module may replace (-fPIC, weak), that is noipa, or that is called through
+ * a pointer or an ifunc, counts as unknown.  The body of a C++ inline function can be relied on, as
+ * GCC's inlining does, because any other copy has the same source.
  */
 #include "arch/arch.h"
 
@@ -83,9 +84,9 @@ static bool is_math(enum built_in_function code)
 }
 
 /*
- * Returns true if the statement reads strings or memory of unknown length.  Such a call does not
- * need a record, but a function that contains it is not proved short, so the caller of that
- * function has a record, whose time includes the call.
+ * Returns true if the statement calls a function that compares or measures strings or memory.  Such
+ * a call does not need a record, but a function that contains it is not proved short, so the caller
+ * of that function has a record, whose time includes the call.
  */
 static bool is_string_read(gimple *stmt)
 {
@@ -198,7 +199,7 @@ static int stmt_cost(gimple *stmt)
 	return cost;
 }
 
-/* Returns the cost of a block's statements, or -1 if one of them is not short. */
+/* Returns the cost of a block's statements, or -1 if one of them is not short or reads strings. */
 static int block_cost(basic_block bb)
 {
 	gimple_stmt_iterator gsi;
@@ -214,8 +215,8 @@ static int block_cost(basic_block bb)
 
 /*
  * Returns true if the block ends with a call that never returns and throws no exception.  Such a
- * block does not return to the caller, and has a record of its own (place.c).  An exception,
- * however, must pass through callers whose records repair the chain.
+ * block does not return to the caller, and has a link of its own if it needs one (place.c).  An
+ * exception, however, must pass through callers whose records repair the chain.
  */
 static bool is_quiet_end(basic_block bb)
 {

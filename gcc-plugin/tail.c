@@ -77,7 +77,8 @@ static bool must_return(gcall *call)
 }
 
 /*
- * `always`: no call stays a jump, because the record must be linked until the callees have ended.
+ * `always`: no call stays a jump, except those that must (musttail), because the record must be
+ * linked until the callees have ended.
  */
 void tail_make_calls(struct function *fn, bool always)
 {

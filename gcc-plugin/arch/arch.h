@@ -4,9 +4,9 @@
  * dialects of the assembler are only in this directory (tests/lint/arch.t).  One of its files is
  * compiled, <cpu>.c.  A new architecture needs a file with these functions.
  *
- * All of them have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in program
- * order.  A CPU that does not do this needs a release store for top when a record is linked, and
- * before it a barrier between the store of the generation and those of the record.
+ * The instructions have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in
+ * program order.  A CPU that does not do this needs the release stores and the barrier that abi.h
+ * describes.
  */
 #ifndef LDB_PLUGIN_ARCH_H
 #define LDB_PLUGIN_ARCH_H
@@ -41,7 +41,7 @@ bool arch_can_link_far(void);
 /* Runs after register allocation and corrects the far links of a function without calls. */
 void arch_mend_far(void);
 
-/* These write the lines that begin and end the body of each function. */
+/* These write the lines that begin and end the body of each function that emit.c adds. */
 void arch_emit_begin(FILE *f);
 void arch_emit_end(FILE *f);
 /* These write the bodies of __ldb_thread_addr and LINK_FUNCTION. */

@@ -103,7 +103,7 @@ static const struct asm_texts exe_texts = {
 };
 
 static const char link_far[] = LINK_FAR_ASM("", "");
-/* The text for functions that use the stack below the stack pointer. */
+/* The text for functions without calls, which may use the stack below the stack pointer. */
 static const char link_far_leaf[] = LINK_FAR_ASM(
 	INSN("leaq\t-128(%%rsp), %%rsp", "lea\trsp, [rsp-128]") NEXT,
 	NEXT INSN("leaq\t128(%%rsp), %%rsp", "lea\trsp, [rsp+128]"));
@@ -120,7 +120,10 @@ static_assert(offsetof(struct ldb_frame, prev) == 0, "lea in LINK_ASM, RELINK_AS
 static_assert(offsetof(struct ldb_frame, gen) == 8 && offsetof(struct ldb_frame, pc) == 16 &&
 	      offsetof(struct ldb_frame, ret) == 24, "written out in LINK_ASM");
 
-/* Returns the outputs that all statements have first: the scratch registers %0 and %1. */
+/*
+ * Returns the outputs that all statements but the far link have first: the scratch registers %0 and
+ * %1.
+ */
 static asm_operand_list *scratch_operands(void)
 {
 	asm_operand_list *outputs = NULL;
@@ -185,8 +188,8 @@ gasm *arch_relink(const struct record *r)
 }
 
 /*
- * A call of LINK_FUNCTION is impossible if the user has reserved one of its registers (-ffixed-REG),
- * or if the code model allows code out of the reach of a call instruction.
+ * A call of LINK_FUNCTION is impossible if the user has reserved one of its registers
+ * (-ffixed-REG), or if the code model allows code out of the reach of a call instruction.
  */
 bool arch_can_link_far(void)
 {
@@ -195,10 +198,11 @@ bool arch_can_link_far(void)
 }
 
 /*
- * A function without calls may have variables in the red zone below the stack pointer, where the call
- * of LINK_FUNCTION would store its return address.  Far links are chosen for functions with calls, but
- * GCC may remove these calls later: then the stack pointer is moved below the red zone for the call.
- * A signal handler that unwinds the stack during these three instructions finds a wrong stack.
+ * A function without calls may have variables in the red zone below the stack pointer, where the
+ * call of LINK_FUNCTION would store its return address.  Far links are chosen for functions with
+ * calls, but GCC may remove these calls later: then the stack pointer is moved below the red zone
+ * for the call.  A signal handler that unwinds the stack before the stack pointer is moved back
+ * finds a wrong stack.
  */
 void arch_mend_far(void)
 {
@@ -286,7 +290,7 @@ void arch_emit_accessor(FILE *f)
 		"\tret\n");
 }
 
-/* On entry, rax is the return address of the function that calls LINK_FUNCTION, and r10 its record. */
+/* On entry, rax is the return address of LINK_FUNCTION's caller, and r10 the caller's record. */
 void arch_emit_link(FILE *f)
 {
 	fprintf(f, "%s"
