@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes rows that describe others, with their current values. */
+/* Writes rows that describe other rows, with their current values. */
 #include "record/kernel/device.h"
 #include "record/output/output.h"
 

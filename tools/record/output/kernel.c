@@ -48,10 +48,7 @@ static bool is_foreign(pid_t pid)
 	return proc_stat(pid, "", &st) && st.st_uid != geteuid();
 }
 
-/*
- * Explains missing groups of events: the kernel lacks some tracepoints, or the module is of an
- * earlier release.
- */
+/* Explains which groups of events are missing, and why. */
 static void explain_groups(struct output *out, uint32_t wanted)
 {
 	uint32_t missing = wanted & ~out->session.events;
@@ -189,8 +186,8 @@ static struct kernel_source *open_perf(struct output *out, char *why, size_t siz
 }
 
 /*
- * Returns true if another recorder of kernel events is not wanted: each one makes each switch of
- * any thread slower.
+ * Returns true if this recording does without kernel events because enough others record them:
+ * each recorder of kernel events makes each switch of any thread slower.
  */
 static bool leaves_events_out(const struct output *out)
 {
@@ -322,7 +319,7 @@ bool kernel_open(struct output *out, uint64_t *hz)
 	return true;
 }
 
-/* Writes why something is not recorded; reports show this with the source. */
+/* Writes which events are missing, or are recorded again; reports show this with the source. */
 static void write_why(struct output *out, const char *why)
 {
 	add_why(out, names[out->kernel.choice], why);
@@ -422,7 +419,10 @@ unsigned kernel_poll(struct output *out)
 	return out->kernel.source ? out->kernel.source->ops->poll(out->kernel.source) : 0;
 }
 
-/* Writes the list of deaf CPUs; some may have been found during the recording. */
+/*
+ * Writes the list of CPUs whose events were not delivered; some may have been found during the
+ * recording.
+ */
 static void write_deaf(struct output *out)
 {
 	char text[600], cpus[512];
@@ -470,10 +470,11 @@ void kernel_finish(struct output *out)
  * --kernel-budget limits what recording interrupts may cost, and --budget what readings of frames
  * may cost.
  *
- * Each interrupt needs two events, which is expensive if there are many interrupts.  For example,
- * if a program sends messages to another one on the same machine, each of them is handled in a soft
- * interrupt of its own.  Switches and wake-ups are never left out, because causes are derived from
- * them.  Page faults are not left out, either: a fault takes ten times as long as recording it.
+ * Each interrupt is observed at its beginning and at its end, which is expensive if there are many
+ * interrupts.  For example, if a program sends messages to another one on the same machine, each
+ * message is handled in a soft interrupt of its own.  Switches and wake-ups are never left out,
+ * because causes are derived from them.  Page faults are not left out, either: a fault takes much
+ * longer than recording it.
  */
 
 #define LOOK_NS		100000000	/* interval of the checks */

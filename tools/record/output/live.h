@@ -13,7 +13,7 @@ struct record_status {
 	int64_t now_ns, begin_ns;	/* CLOCK_MONOTONIC */
 	int64_t tick;			/* all older rows have been delivered */
 	uint64_t made, seen;		/* invocations, of all threads */
-	uint64_t nr_threads;		/* threads that have not ended */
+	uint64_t nr_threads;		/* threads that have not ended; at the end: all threads */
 	uint64_t nr_events, nr_lost;
 	/* reason for the end, as in META "end"; NULL: the recording continues */
 	const char *end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes requests while the recording runs, for the parts that need them at that time; see
+ * Makes requests while the recording runs, for the flight recorder and the sums for monitoring; see
  * requests/made.h.
  */
 #include <inttypes.h>
@@ -47,7 +47,7 @@ void output_made_finish(struct output *out)
 	made_requests_finish(out->made);
 	if (!made_requests_forgotten(out->made))
 		return;
-	snprintf(text, sizeof(text), "%" PRIu64 " calls were no requests for triggers and sums, because names of their functions were not known",
+	snprintf(text, sizeof(text), "triggers and sums lack the requests of %" PRIu64 " calls, because the names of the called functions were not known",
 		 made_requests_forgotten(out->made));
 	output_warning(out, text);
 }

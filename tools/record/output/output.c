@@ -35,7 +35,7 @@ bool output_check(const char *path)
 		return false;
 	}
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return true;	/* a device is not in a directory that must be writable */
+		return true;	/* the directory of a device need not be writable */
 	if (access(folder, W_OK | X_OK)) {
 		cli_error("cannot write %s: %s: give another place with -o", path, strerror(errno));
 		return false;

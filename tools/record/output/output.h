@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes the trace of a recording: reads all sources of rows, and passes the rows to the file, to
- * the flight recorder and to the sums.  It exists from output_open() to output_close().
+ * the flight recorder and to the sums.  The trace is open from output_open() to output_close().
  */
 #ifndef RECORD_OUTPUT_OUTPUT_H
 #define RECORD_OUTPUT_OUTPUT_H
@@ -27,7 +27,8 @@
 /* The source of kernel events: kernel.c */
 struct output_kernel {
 	enum kernel_choice choice;	/* the source in use; AUTO only before it is chosen */
-	char why[512];		/* why no better source is used; "": none is better */
+	/* why no better source is used, and what this one does not deliver; or "" */
+	char why[512];
 	/* NULL: there are no events, or the module delivers them and reads no frames */
 	struct kernel_source *source;
 	/* number of CPUs that `why` lists because events are missing there */
@@ -36,7 +37,7 @@ struct output_kernel {
 		/* Values at the last check of the budgets. */
 		uint64_t cpu_ns, nr_irqs;
 		uint64_t polls, ran;	/* time of the scanners, in ticks */
-		int64_t next_ns, held_ns;
+		int64_t next_ns, held_ns;	/* times of the next check, and of the last one */
 		bool are_irqs_left_out;
 		uint32_t missing;	/* LDB_GROUP_* that did not resume after a pause */
 	} costs;		/* state of kernel_hold_budget() */
@@ -46,8 +47,9 @@ struct output_kernel {
 struct output_rings {
 	struct fd_names *names;		/* of their descriptors */
 	unsigned nr;			/* greatest number of rings at one time */
-	int64_t next_ns, pause_ns;	/* when they are counted */
-	int64_t next_names_ns;
+	/* when the rings are counted next, and the interval until the count after that */
+	int64_t next_ns, pause_ns;
+	int64_t next_names_ns;		/* when the names expire */
 };
 
 /* What was recorded, for the summary and for progress. */
@@ -75,7 +77,7 @@ struct output {
 	pid_t pid;		/* the program that is recorded */
 	const char *end;	/* META "end"; "" as long as the recording continues */
 	bool is_launched;	/* the program does not run before output_open() has returned */
-	bool is_scanned_in_requests;	/* LDB_TUNE_IN_REQUESTS is set at the beginning */
+	bool is_scanned_in_requests;	/* LDB_TUNE_IN_REQUESTS is set when the trace is opened */
 	bool has_records;	/* the program's file has instrumented functions */
 	bool without_kernel;	/* other recorders record kernel events already */
 	bool has_failed;	/* the exit status is 1, and the reason was printed */
@@ -136,7 +138,7 @@ static inline int64_t output_now(const struct output *out)
 	return output_tick(out, clock_now(out->clock_id));
 }
 
-/* Returns the number of events that the program has written, or the kernel for the program. */
+/* Returns how many events were read from the rings, or delivered by other sources, so far. */
 static inline uint64_t output_events(const struct output *out)
 {
 	return drain_events(out->drain) + pack_nr_rows(out->pack);
@@ -152,21 +154,27 @@ bool kernel_open(struct output *out, uint64_t *hz);
 void kernel_close(struct output *out);
 void kernel_metas(struct output *out);
 /*
- * Must be called in each pass before the session's rings are read, and once before the last pass.
- * Returns how full the fullest of the source's buffers was, in 1/1000.
+ * Must be called in each pass before the session's rings are read.  Returns how full the fullest of
+ * the source's buffers was, in 1/1000.
  */
 unsigned kernel_poll(struct output *out);
 /* Stops or resumes kernel events.  If some do not resume, writes that into the trace. */
 void kernel_pause(struct output *out, bool pause);
 void kernel_finish(struct output *out);
-/* If recording interrupts costs too much, stops recording them.  May be called at any time. */
+/*
+ * Stops recording interrupts if that costs too much, and passes the other costs to the source,
+ * which limits its readings of frames.  May be called at any time.
+ */
 void kernel_hold_budget(struct output *out, int64_t now_ns);
 /* Returns "module", "bpf", "perf", "schedstat" or "none". */
 const char *kernel_name(const struct output *out);
 
 /* output.c: writes the file. */
 
-/* Checks for a directory that cannot be written, or a full disk, before the program is started. */
+/*
+ * Checks before the program is started whether `path` can be written, and whether the disk is full.
+ * Returns false on failure, after printing why.
+ */
 bool output_check(const char *path);
 
 bool output_open(struct output *out);
@@ -174,13 +182,19 @@ bool output_open(struct output *out);
 /* Makes one pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct output *out);
 
-/* Writes the rows that are normally written at the end, with their current values. */
+/*
+ * Writes the rows of threads and modules and the sums of calls, with their current values, and all
+ * buffered data, so that the file can be read while the recording continues.
+ */
 void output_snapshot(struct output *out);
 
-/* Writes buffered data to the disk; called once a second. */
+/* Called once a second: writes buffered data to the disk, and the sums for monitoring. */
 void output_second(struct output *out);
 
-/* Replaces output_second() for struct record_live: delivers all rows and repeats older ones. */
+/*
+ * Replaces output_second() for struct record_live: also repeats the rows that describe others, and
+ * reports the status.
+ */
 void output_live(struct output *out);
 
 /*
@@ -202,14 +216,16 @@ void output_copy_scans(const struct output *out, struct ldb_row_scan *rows);
  * at the end of the recording in any case are left out.
  */
 void output_describe(struct output *out, bool is_last);
-/* Writes all rows that can be written now. */
+/* Writes the rows of new and ended threads, the losses and the clock, and all buffered data. */
 void output_flush(struct output *out);
 
-/* losses.c: writes what is missing, since it was written last. */
+/* losses.c: writes how many rows were lost or left out since the last call. */
 void output_write_losses(struct output *out);
-/* Only what is known to be missing after all rings were read, and what the filter has left out. */
+/* Only invocations that were late (chains_take_late()), and rows that the filter has left out. */
 void output_write_left(struct output *out);
-/* `all`: number of invocations that were only counted, of all threads so far. */
+/*
+ * `all`: number of invocations outside of requests, which were only counted, of all threads so far.
+ */
 void output_write_outside(struct output *out, uint64_t all);
 
 /* flight.c: the flight recorder, which makes the writer. */
@@ -241,7 +257,7 @@ void output_queues_finish(struct output *out);
 void output_pause(struct output *out, int64_t tick);
 /* Events are written again.  is_observed: the scanner reports the observation gap itself. */
 void output_resume(struct output *out, int64_t tick, bool is_observed);
-/* Pauses what does not come from the runtime, or makes it go on. */
+/* Pauses or resumes the sources of rows other than the runtime. */
 void output_pause_sources(struct output *out, bool pause);
 
 /* meta.c: writes META rows. */
@@ -260,7 +276,7 @@ void output_write_metas(struct output *out);
  */
 uint64_t output_network(const struct output *out);
 
-/* Writes rows that describe the program, when its libraries are mapped. */
+/* Writes rows that describe the program; must be called when its libraries are mapped. */
 void output_program(struct output *out);
 
 /* Shows the user a warning, and writes it into the file. */

@@ -12,7 +12,7 @@
 #define FIRST_NS	20000000LL
 /* names expire after this time, because descriptors may refer to other files */
 #define NAMES_NS	100000000LL
-#define LAST_NS		60000000000LL
+#define LAST_NS		60000000000LL	/* greatest interval */
 #define LINK_NAME	"anon_inode:[io_uring]"
 #define DESCRIPTORS_MAX	65536		/* reading this many takes some 100 ms */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "record/output/output.h"
 
-/* greatest cost of a sample, in a virtual machine: overhead.md */
+/* a sample takes at most this long, even in a virtual machine (overhead.md: 22 us) */
 #define SAMPLE_NS	25000
 
 static void store_row(void *arg, unsigned kind, const void *row)

@@ -4,8 +4,8 @@
  *
  * A record is copied and then checked, so that it cannot change after the check.  A slot that is
  * reserved but not written yet is put into a list and is read again later, so that a preempted
- * writer delays no other records.  The slot is given up when it was overwritten, or after
- * PENDING_MAX_NS.
+ * writer delays no other records.  The slot is given up when it was overwritten, after
+ * PENDING_MAX_NS, when the list is full, or at the end of the recording.
  *
  * If an event of several slots is lost, all of its slots are counted as lost.  If the first slot of
  * an event is in the list, the event's other slots (orphans) are lost or read together with it.
@@ -24,7 +24,7 @@
 #define AT_ONCE		64	/* slots that are copied together */
 #define AHEAD		32	/* slots that are prefetched */
 #define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of pack_release() */
-#define SLICE_MIN	4096	/* slots of one ring */
+#define SLICE_MIN	4096	/* least number of slots of one ring that are read at a time */
 
 struct pending {
 	uint64_t idx;
@@ -280,7 +280,10 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	}
 }
 
-/* Reads the slots in the list again; those that are still not written remain. */
+/*
+ * Reads the slots in the list again.  Those that are still not written remain, unless they are too
+ * old, or `last` is set.
+ */
 static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns, bool last)
 {
 	uint64_t taken = 0;	/* earlier slots belong to an event that was passed on here */
@@ -372,8 +375,8 @@ static struct ring *ring_behind(const struct drain *d)
 }
 
 /*
- * If many rings contain many events, the ring with the oldest ones is read first.  So the number of
- * rows that must be retained for sorting remains small.
+ * If many rings contain many events, the ring with the oldest ones is always read next.  So the
+ * number of rows that must be retained for sorting remains small.
  */
 static void read_rings(struct drain *d, int64_t now_ns)
 {

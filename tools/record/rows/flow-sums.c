@@ -3,8 +3,9 @@
  * Reads the sums of calls between modules (ldb/flows.h) and writes them as rows.
  *
  * The program writes to this memory at the same time, may be killed at any time, and may be
- * hostile.  So each value is read only once, and offsets are checked.  The region of a thread that
- * has exited is read and emptied, so that it can be used again; all others are read at the end.
+ * hostile.  So values are copied before they are checked and used.  The region of a thread that has
+ * exited is read and emptied, so that it can be used again; all others are read at the end, and for
+ * snapshots and dumps.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the FUNC rows of each thread that were read from the rings.  As in the scanner's counter,
- * invocations from before the recording are not counted.
+ * Counts the FUNC rows of each thread, before the filter.  As in the scanner's counter, invocations
+ * from before the recording are not counted.
  *
  * The thread's own counter is ahead of the rows while the recorder has not read all of them.  At
  * the end of a recording they agree.  A dump of the flight recorder is made in between, and uses

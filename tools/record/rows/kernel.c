@@ -26,7 +26,7 @@ static void futex_wait(struct ldb_row_sched *row, const struct ldb_rec *recs)
 	row->value = f.flags & LDB_FUTEX_F_WORDS ? f.word : f.value;
 }
 
-/* Updates the chains of threads that leave a CPU, get a CPU, are created, call exec(), or exit. */
+/* Updates the chains of threads that stop or begin to run, are created, call exec(), or exit. */
 static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
 {
 	bool is_hidden = r->flags & LDB_SCHED_F_HIDDEN;
@@ -159,8 +159,8 @@ static const char *descriptor_name(struct pack *p, const struct ldb_syscall_rec 
 }
 
 /*
- * Returns the name of the file to which the system call's descriptor, or the fault's address,
- * refers.
+ * Returns the name of the file to which the descriptor of the system call or io_uring operation, or
+ * the address of the fault, refers; "" if there is none.
  */
 static const char *file_of(struct pack *p, const struct ldb_syscall_rec *r)
 {

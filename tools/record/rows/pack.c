@@ -566,8 +566,8 @@ static bool is_of_tasks(unsigned type)
 }
 
 /*
- * Returns true if the event was written in a pause: the program learns of a pause a moment later
- * than the recorder.
+ * Returns true if the event is of the kernel or of a request, and was written in a pause: the
+ * program learns of a pause a moment later than the recorder.
  */
 static bool is_dropped(const struct pack *p, const struct ldb_rec *r)
 {

@@ -28,8 +28,8 @@ void pack_free(struct pack *p);
 void pack_set_filter(struct pack *p, struct filter *f);
 
 /*
- * Requests the name of a function of which no invocation has ended: sums for monitoring may name
- * it.
+ * Requests the name of a running function, of which there may be no row yet: sums for monitoring
+ * may name it.
  */
 void pack_want_name(struct pack *p, uint64_t pc);
 
@@ -46,7 +46,10 @@ void pack_set_scope(struct pack *p, uint64_t scope);
 struct made_requests;
 void pack_set_made(struct pack *p, struct made_requests *m);
 
-/* Returns true if tid is a thread of the program, and not one of ldb's own. */
+/*
+ * Returns true if the thread has a page in the session: it is an observed thread of the program,
+ * and not one of ldb's own.
+ */
 bool pack_is_of_program(void *pack, uint32_t tid);
 
 /* Called every few microseconds of work, so that other tasks can run in between. */
@@ -61,7 +64,7 @@ void pack_on_mapping(struct pack *p, pack_mapping_fn *fn, void *arg);
 typedef const char *pack_descriptor_fn(void *arg, int fd);
 void pack_on_descriptor(struct pack *p, pack_descriptor_fn *fn, void *arg);
 
-/* Called with the address of the lock for each wait and each hold. */
+/* Called with the address of the lock for each wait and each hold that passes the filter. */
 typedef void pack_lock_fn(void *arg, uint64_t address);
 void pack_on_lock(struct pack *p, pack_lock_fn *fn, void *arg);
 
@@ -107,8 +110,8 @@ void pack_lost(struct pack *p, uint64_t now);
 void pack_row(struct pack *p, unsigned kind, const void *row);
 
 /*
- * From tick until pack_resume(), events of the kernel and of requests are dropped.  Requests that
- * are open at one of these two times are cut.
+ * From tick until pack_resume(), events of the kernel and of requests are dropped, except those
+ * that describe tasks.  Requests that are open at one of these two times are cut.
  */
 void pack_pause(struct pack *p, int64_t tick);
 void pack_resume(struct pack *p, int64_t tick);
@@ -134,7 +137,7 @@ bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
 /* Writes all rows, except those of invocations that are still running. */
 void pack_finish(struct pack *p);
 
-/* Adds an invocation that the scanner has observed and that is not in the rings. */
+/* Adds an invocation that the scanner has observed. */
 void pack_func(struct pack *p, const struct ldb_row_func *row);
 
 /*

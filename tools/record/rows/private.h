@@ -40,7 +40,7 @@ struct pack {
 		uint32_t tid;
 	} *last_funcs;			/* last FUNC of each ring */
 	unsigned nr_rings;
-	/* THREAD_STARTs, in order of time */
+	/* the last THREAD_START of each tid */
 	struct pack_birth *births;
 	size_t nr_births, room_births;
 	struct hash birth_of;		/* by tid */
@@ -49,7 +49,7 @@ struct pack {
 	struct chains *waiting;		/* a copy of chains, for pack_waiting_end() */
 	/*
 	 * invocations that waiting.c has written for the last dump, of existing threads and of
-	 * others
+	 * earlier threads with the same tids
 	 */
 	struct func_counts waiting_counts, waiting_exited;
 	struct metrics *metrics;	/* NULL: no sums for monitoring */

@@ -39,7 +39,8 @@ struct known {
  */
 struct ended {
 	struct ldb_row_thread row;
-	bool is_unborn;		/* the beginning has not been read yet: it is in another ring */
+	/* the beginning has not been read yet: it is in another ring, or was lost */
+	bool is_unborn;
 	char name[16];
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes THREAD rows from thread pages, and at the end, rows of functions that are still running. */
+/*
+ * Makes THREAD rows from thread pages; at the end, and for dumps, also rows of functions that are
+ * still running.
+ */
 #ifndef RECORD_ROWS_THREADS_H
 #define RECORD_ROWS_THREADS_H
 
@@ -20,7 +23,10 @@ void threads_free(struct threads *t);
 /* Writes rows of new threads, and of threads that have exited; must be called from time to time. */
 void threads_poll(struct threads *t);
 
-/* Returns the sums of all threads so far; nr_threads counts existing ones only. */
+/*
+ * Returns the sums of all threads, as of the last poll; nr_threads counts threads that have not
+ * ended.
+ */
 struct threads_total threads_now(const struct threads *t);
 
 /*
@@ -37,7 +43,7 @@ void threads_write(struct threads *t, int64_t end);
  */
 void threads_write_funcs(struct threads *t, int64_t end);
 void threads_write_counted(struct threads *t);
-/* Writes the rows of the threads, but not the functions that they are executing. */
+/* Calls threads_poll(), and repeats the rows of all existing threads, but writes no functions. */
 void threads_write_known(struct threads *t);
 
 /*

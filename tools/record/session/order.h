@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Defines the ordered loads from memory to which others write at the same time.  Each names its
- * partner: in the runtime (libldb/order.h), the kernel module (kmod/ring.h), the BPF programs
- * (record/bpf/emit.h) or the kernel's perf.
+ * Defines the ordered loads from, and stores to, memory that others use at the same time.  Each
+ * names its partner: in the runtime (libldb/order.h), the kernel module (kmod/ring.h), the BPF
+ * programs (record/bpf/) or the kernel's perf.
  *
  * The order only decides whether a correct program is read correctly.  All values must be checked
  * in any case, because the program may be killed between any two of its stores, or may be hostile.
- * The loads are C11's, and cost nothing on x86, where loads are made in program order.
+ * The memory orders are C11's.  The loads cost nothing on x86, where loads are made in program
+ * order.
  */
 #ifndef RECORD_SESSION_ORDER_H
 #define RECORD_SESSION_ORDER_H
@@ -44,7 +45,7 @@ _Static_assert(offsetof(struct ldb_rec, tid) == 8 && offsetof(struct ldb_rec, ty
 	       "the words of a slot, little-endian");
 
 /*
- * Copies the slot of index idx.  Returns whether the copy is complete and of this index.  commit is
+ * Copies the slot of index idx.  Returns true if the copy is complete and of this index.  commit is
  * loaded first: the words that were written before commit are read after it, and words that are
  * written later do not match the hash in commit.  Partner: order_slot_commit(), ldb_put(), put()
  */
@@ -134,15 +135,15 @@ static inline void order_perf_tail(struct perf_event_mmap_page *page, uint64_t t
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-/* The BPF programs observe the blocks' offsets before their number.  Partner: nr_blocks() */
+/* Stores the number of the blocks, after their offsets.  Partner: nr_blocks() */
 static inline void order_blocks(uint32_t *nr_blocks, uint32_t nr)
 {
 	__atomic_store_n(nr_blocks, nr, __ATOMIC_RELEASE);
 }
 
 /*
- * A full barrier: the BPF programs know which group to record before its threads are searched for.
- * Partner: observed_tgid()
+ * Stores which thread group the BPF programs record, with a full barrier: they know it before the
+ * group's threads are searched for.  Partner: observed_tgid()
  */
 static inline void order_watch(int *observed_tgid, int tgid)
 {

@@ -18,7 +18,10 @@
 #define RING_ORDER_MIN	10
 #define RING_ORDER_MAX	24
 
-/* Returns the highest possible CPU number plus one: some numbers below it may be unused. */
+/*
+ * Returns a number above those of all online CPUs: the number of configured CPUs, or the highest
+ * online CPU plus one if that is greater; at most CPULIST_MAX.
+ */
 unsigned session_count_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);

@@ -39,7 +39,10 @@ void session_close(struct session *s);
 /* Adds rings that the program cannot map, one for each CPU.  session_close() unmaps them. */
 void session_add_kernel_rings(struct session *s, void *rings, uint64_t stride, unsigned order);
 
-/* Returns the order of a CPU's ring such that all nr_cpus rings together take ring_bytes. */
+/*
+ * Returns the greatest order of a CPU's ring with which nr_cpus rings take at most ring_bytes, not
+ * counting their headers.  session.c has the smallest and the greatest possible order.
+ */
 unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus);
 unsigned session_count_cpus(void);
 
@@ -83,7 +86,10 @@ void clock_follow(int64_t offset_ns);
 /* Reads the clocks.  row->tick is a clock value: the caller subtracts t0. */
 void clock_sample(unsigned clock_id, struct ldb_row_clock *row);
 
-/* Computes the clock's rate in Hz from two samples; waits if they would be too close together. */
+/*
+ * Returns the clock's rate in Hz.  That of the TSC is computed from two samples; the function waits
+ * if they would be too close together.
+ */
 uint64_t clock_calibrate(unsigned clock_id, const struct ldb_row_clock *first);
 
 #endif
