@@ -8,8 +8,8 @@
  *	calls	header, u64 ip; u32 tgid, tid; u64 time, addr, nr, chain[nr], abi, registers
  *	others	header, what belongs to the kind, u32 tgid, tid; u64 time
  *
- * Page faults have raw data of four bytes, unlike any tracepoint.  Those that had to be read
- * from a disk also have a period, which is 1.
+ * Page faults have raw data of four bytes, unlike any tracepoint.  Major page faults also have
+ * a period, which is 1.
  *
  * Nothing outside of the record is read, whatever its bytes.
  */
@@ -231,8 +231,9 @@ static const struct call_regs *regs_of_call(const struct perf_event_header *reco
 }
 
 /*
- * Returns true for a sample of a thread that leaves its CPU in a system call.  No other sample has
- * this length: its chain would need one and a half additional entries.
+ * Returns true for a sample of a thread that leaves its CPU.  Other samples are too short for the
+ * number of entries that they seem to have: a major page fault has its period there, 1, and a
+ * tracepoint has the size of its raw data and its id, which together exceed 2^32.
  */
 static bool is_in_call(const struct perf_event_header *record)
 {

@@ -111,7 +111,7 @@ static bool open_on_all(struct opening *op, struct perf_event_attr *attr, pid_t 
 	return true;
 }
 
-/* Opens tracepoints for all threads (tid -1), or for one thread and those that it creates. */
+/* Opens tracepoints for all threads of the machine (tid -1), or for one and those it creates. */
 static bool open_tracepoints(struct opening *op, enum perf_scope scope, pid_t tid)
 {
 	struct perf_event_attr attr;
@@ -234,7 +234,7 @@ static size_t ring_size(size_t total, unsigned nr_cpus)
 	return size;
 }
 
-/* Raises the limit of descriptors, because each thread needs one for each CPU. */
+/* Raises the limit of descriptors, because each thread needs one for each event and CPU. */
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;

@@ -49,8 +49,8 @@ struct perf {
 };
 
 /*
- * Opens the best mode that works.  If that is not the first one, why_not_better says why the first
- * one does not work.
+ * Opens the best mode that works.  why_not_better then says why the first mode does not work, or
+ * what it does not record.
  */
 static bool open_best(struct perf *p, char *why, size_t size)
 {

@@ -8,18 +8,18 @@
  *
  *	PERF_TRACEPOINTS	everything but gen, pc and the addr of SWITCH; a thread
  *				that could not sleep because of a signal leaves in the
- *				state in which it would have slept, as older kernels report it
+ *				state in which it would have slept, as in older kernels
  *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OP_RUNNING
  *				with both threads, FORK, EXEC, EXIT, TASK
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
  * All modes record page faults and the system calls in which a thread sleeps.  Page faults inside
- * the kernel are recorded only if the kernel permits that.  PERF_TRACEPOINTS also records interrupts
- * of the program's threads.
+ * the kernel are recorded only if the kernel permits that.  PERF_TRACEPOINTS also records
+ * interrupts of the program's threads, and requests to block devices.
  *
- * In the last two modes, the state of a thread that left its CPU is RUNNING (it was runnable) or
- * SLEEPING (whatever it waits for), and the `other` of an EXEC is not known.
+ * In the last two modes, the state of a thread that left its CPU is RUNNING (it was runnable),
+ * SLEEPING (whatever it waits for) or DEAD, and the `other` of an EXEC is not known.
  *
  * Tids are as the program sees them.  If a thread is not in the program's namespace, or if that is
  * not known, its tid is 0, with LDB_SCHED_F_HIDDEN.
@@ -45,7 +45,7 @@ struct perf_options {
 	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
-	/* the rings of all CPUs together; 0: 8 MiB for each, 128 MiB at most */
+	/* the rings of all CPUs together; 0: 8 MiB for each, but at most 128 MiB together */
 	size_t ring_bytes;
 	/*
 	 * has_calls: system calls in which a thread sleeps; has_all_calls: all others, too, see

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files of this directory share, grouped by the file that defines it, in the order
- * in which an event passes through them:
+ * Declares what the files of this directory share, grouped by the file that defines it, in the
+ * order in which an event passes through them:
  *
  *	ring -> decode -> base/backlog.c -> watch, rows
  *
  * attr.c describes the events that open.c opens.  Only perf.c, open.c, tracefs.c, ring.c (mmap),
- * tids.c (/proc) and kernel/clock.c make system calls; the results of the other files depend only
- * on their input.
+ * samples.c (the program's code), tids.c (/proc) and kernel/clock.c make system calls; the results
+ * of the other files depend only on their input.
  */
 #ifndef RECORD_PERF_PRIVATE_H
 #define RECORD_PERF_PRIVATE_H
@@ -48,13 +48,20 @@ enum perf_event_kind {
 	PERF_EVENT_LOST,		/* value: number of lost events */
 	/* thread `by` had a page fault; addr, pc and flags as in the row */
 	PERF_EVENT_FAULT,
-	/* thread `by` was interrupted; flags: enum ldb_irq_kind, value: number, */
+	/*
+	 * thread `by` was interrupted; flags: enum ldb_irq_kind, value: number; name_a and name_b:
+	 * the interrupt's name, if names is not 0
+	 */
 	PERF_EVENT_IRQ_ENTER,
-	/* name_a and name_b: the interrupt's name, if names is not 0 */
-	PERF_EVENT_IRQ_LEAVE,
-	PERF_EVENT_DISK_INSERT,		/* by; b: device, addr: sector, value: bytes, flags: enum ldb_disk_op, */
-	PERF_EVENT_DISK_ISSUE,		/* and PERF_BY_KERNEL; file: the device's name */
-	PERF_EVENT_DISK_END,		/* b, addr: as above; a: the request failed */
+	PERF_EVENT_IRQ_LEAVE,		/* `by`, flags and value as above */
+	/*
+	 * thread `by` inserts a request to a block device into its queue, or passes it to the
+	 * device; b: device, addr: sector, value: bytes, flags: enum ldb_disk_op and
+	 * PERF_BY_KERNEL, file: the device's name
+	 */
+	PERF_EVENT_DISK_INSERT,
+	PERF_EVENT_DISK_ISSUE,
+	PERF_EVENT_DISK_END,		/* b, addr: as above; a is not 0: the request failed */
 };
 
 #define PERF_BY_KERNEL	0x8000	/* flag of DISK_*: the thread is a kernel thread */
@@ -146,15 +153,15 @@ struct perf_formats {
 };
 
 /*
- * text is the contents of the tracepoint's format file.  Returns false if its syntax is not known,
- * or if a field is missing.
+ * `text` is the contents of the tracepoint's format file.  Returns false if its syntax is not
+ * known, if a field is missing, or if sched_switch does not show how the kernel encodes the states.
  */
 bool perf_format_parse(struct perf_formats *f, enum perf_tp tp, const char *text,
 		       size_t size);
 
 /*
- * Returns the field's value, sign-extended if it has less than 8 bytes; 0 if it is missing or
- * outside the data.
+ * Returns the field's value, sign-extended if it has 2 or 4 bytes; 0 if it is missing, outside the
+ * data, or not of 1, 2, 4 or 8 bytes.
  */
 int64_t perf_field_read(const struct perf_field *field, const void *data, size_t size);
 
@@ -177,7 +184,7 @@ struct perf_decoder {
 	uint64_t nr_bad;	/* invalid records */
 };
 
-/* Returns false if the record does not concern the program, or is invalid. */
+/* Returns false if the record does not become an event, or is invalid. */
 bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_header *record,
 		 struct perf_event *e);
 
@@ -324,8 +331,8 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name);
 void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 
 /*
- * Copies from another object, for as many CPUs, which task runs on each and which ones deliver
- * events.
+ * Copies from another object, which has the same number of CPUs, which task runs on each CPU, and
+ * which CPUs deliver all events.
  */
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 /* Forgets which tasks are running: others may have run since the last event. */
@@ -372,7 +379,7 @@ struct perf_fds {
 
 /*
  * Returns false on failure, and writes the reason into `why` as one line.  On success, `why` is "",
- * or says why system calls, faults or interrupts are not recorded.
+ * or says why system calls, faults, interrupts or block devices are not recorded.
  */
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size);
@@ -420,7 +427,7 @@ bool perf_fds_open_probes(struct perf_fds *s, const struct perf_options *o, cons
 struct perf_asked {
 	enum perf_mode mode;
 	int clock;
-	/* size of the ring in bytes; the recorder is woken when a quarter of it is full */
+	/* size of the ring in bytes; who polls the event is woken when a quarter of it is full */
 	size_t ring_size;
 	bool user_only;		/* faults and samples in the kernel are not permitted */
 	const struct perf_sampling *sampling;

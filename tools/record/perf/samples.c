@@ -15,7 +15,7 @@
 #include "record/perf/private.h"
 #include "record/perf/samples.h"
 
-/* smallest ring of each CPU, in bytes: holds a second of samples of all tasks */
+/* smallest ring of each CPU, in bytes: holds a second of samples with their stacks, at 199 Hz */
 #define RING_MIN	(512UL << 10)
 /* bytes of each CPU's ring, times o->hz: holds half a second of samples with their stacks */
 #define RING_SAMPLE	1024
@@ -101,7 +101,8 @@ struct registers {
 
 /*
  * Reads the rest of a sample: registers, the size of the stack, the stack, and how much of the
- * stack was copied.  If there are no registers, the row has no address in the program.
+ * stack was copied.  If there are no registers, a sample in the kernel gets no address in the
+ * program.
  */
 static void read_user(struct samples *s, const uint8_t *at, size_t left, struct ldb_row_sample *row)
 {

@@ -3,8 +3,9 @@
  * Samples the code addresses of running threads by perf_event_open(), so that time in
  * uninstrumented code, and in parts of a function, can be attributed.  Samples are taken by the
  * CPU's cycle counter; if it has none, as in most virtual machines, by the kernel's cpu-clock.
- * There is one counter for each CPU.  A counter for each thread would be programmed again at each
- * switch, which costs a program that switches often many times as much as the samples do.
+ * There is one counter for each CPU, or, if that is not permitted and may_slow is set, one for each
+ * thread and CPU.  A thread's counter is programmed again at each switch, which costs a program
+ * that switches often many times as much as the samples do.
  *
  * A sample in a library also contains the place where the program called the library: the first
  * word on the stack that is a return address in instrumented code.  That word may be left from an

@@ -37,7 +37,7 @@ static inline bool task_is_observed(const struct task *t)
 /* Returns NULL if there is no such CPU. */
 struct cpu *watch_cpu(struct perf_watch *w, uint64_t cpu);
 
-/* Returns NULL for the idle thread, and when there is no memory. */
+/* Returns NULL for the idle thread (key 0), for an unknown one (-1), and if there is no memory. */
 struct task *watch_task(struct perf_watch *w, int32_t key);
 
 /* Returns the tid to write into rows; 0: hidden. */
