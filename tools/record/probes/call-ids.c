@@ -89,7 +89,7 @@ static void add(struct text *t, const char *format, ...)
 	va_end(ap);
 }
 
-/* Writes the expression by which the kernel reads the value after so many steps: "+8(+0(%di))". */
+/* Writes the expression by which the kernel reads the value after `steps` steps: "+8(+0(%di))". */
 static void fetch(struct text *t, const struct request_place *at, unsigned steps)
 {
 	static const char *const names[] = PROGRAM_PARAMETER_NAMES;
@@ -194,8 +194,9 @@ static void take_call(void *call_ids, const struct probe_event *e)
 }
 
 /*
- * Returns true if an earlier call from the same place may still be running.  Earlier calls that
- * began with as much data on the stack as this one, or more, have returned.
+ * Returns true if an earlier call from the same place may still be running, or if that is not known
+ * because there is no memory.  Earlier calls that began with as much data on the stack as this one,
+ * or more, have returned.
  */
 static bool may_be_inner(struct call_ids *c, const struct taken *t)
 {

@@ -39,7 +39,7 @@ bool call_ids_are_wanted(const char *words);
 
 /*
  * Begins to read ids.  Warns about each function whose calls will have none.  Returns NULL if no
- * function has ids.
+ * ids can be read.
  */
 struct call_ids *call_ids_open(const struct call_ids_options *o);
 void call_ids_close(struct call_ids *c);

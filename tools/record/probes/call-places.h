@@ -12,7 +12,10 @@ struct call_place {
 	struct request_place at;
 };
 
-/* Calls fn for each place, and for each word that has none, as long as fn returns true. */
+/*
+ * Calls fn for each place, and for each word that asks for an id and has no place, as long as fn
+ * returns true.
+ */
 void call_places_find(pid_t pid, const char *words, call_ids_find_fn *find,
 		      bool (*fn)(void *arg, const struct call_place *place), void *arg);
 

@@ -10,7 +10,7 @@
 #include "record/probes/uprobes.h"
 
 #define PROBES_MAX	64
-/* size of the ring of each CPU: 10000 events between two polls */
+/* size of the ring of each CPU, in bytes: holds some 10000 events */
 #define RING_BYTES	(1UL << 20)
 
 struct probe_events {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds probes; see queue-places.h.  The notes in the program's files are not trusted, so a child
- * process reads them.  Its answer for each probe is two texts: numbers; and the arguments of the
- * probe, or why it cannot be followed.
+ * process reads them.  It answers with two texts for each place of a probe, and for each probe that
+ * cannot be followed: numbers; and the arguments of the probe, or why it cannot be followed.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,7 +16,10 @@ struct queue_place {
 	const char *args;	/* arguments of the probe, from the program's file; not trusted */
 };
 
-/* Calls fn for each place of each probe, and once for each probe that has no place. */
+/*
+ * Calls fn for each place of each probe, and, with `why`, for each probe that cannot be followed.
+ * If the files cannot be read, calls it once for each word.
+ */
 void queue_places_find(pid_t pid, const struct queue_words *words, size_t nr_words, queue_find_fn *find,
 		       void (*fn)(void *arg, const struct queue_place *place), void *arg);
 

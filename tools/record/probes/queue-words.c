@@ -25,10 +25,7 @@ static bool read_argument(const char *text, unsigned *argument)
 	return number && !*end && number <= QUEUE_ARGUMENTS_MAX;
 }
 
-/*
- * Returns true if the name has only characters that names of probes may have.  Others are refused,
- * because the name is written into a command for the kernel, which a blank or line feed would end.
- */
+/* Returns true if the name has only characters that names of probes may have. */
 static bool is_name(const char *text)
 {
 	for (const char *c = text; *c; c++)

@@ -2,7 +2,8 @@
 /*
  * Parses the words of --queue, PROVIDER:PUT[:N],TAKE[:N][,END[:N]...][,name=N].  They name probes
  * of the program: at PUT an item is put into a queue, at TAKE it is taken out, at END it is done.
- * Argument N of the probe identifies the item.
+ * Argument N of the probe (default: 1) identifies the item; with name=N, argument N of PUT and TAKE
+ * is the name of the queue.
  */
 #ifndef RECORD_PROBES_QUEUE_WORDS_H
 #define RECORD_PROBES_QUEUE_WORDS_H

@@ -2,9 +2,9 @@
 /*
  * Follows the items of queues; see queues.h.
  *
- * The items of a --queue word are recorded only if a probe can be set at every place in the code that
- * has one of the word's probes: items that are put into the queue at a place without a probe would
- * seem not to have waited.
+ * The items of a --queue word are recorded only if a probe can be set at every place in the code
+ * that has one of the word's probes: items that are put into the queue at a place without a probe
+ * would seem not to have waited.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -282,10 +282,7 @@ static void deliver_one(struct queues *q, const struct taken *t)
 	};
 	struct ldb_row_req row = {
 		.op = ops[t->event], .tid = t->tid, .tick = probe_events_tick(q->events, t->time), .id = t->id,
-		/*
-		 * The address is stored as a return address would be, so that the place before it
-		 * is shown.
-		 */
+		/* Readers show the place before this address, as if it were a return address. */
 		.site = t->ip + 1,
 	};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records the items of a program's queues (--queue).  The program has probes in its code (USDT), at
- * which the kernel reads the address of the item.  Each item is a request: it has a BLOCK row when
- * it is put into the queue, a START row when it is taken out, and an END row when it is done.  If
- * there is no probe for its end, it ends when it is taken out.
+ * which the kernel reads the argument that identifies the item.  Each item is a request: it has a
+ * BLOCK row when it is put into the queue, a START row when it is taken out, and an END row when it
+ * is done.  If there is no probe for its end, it ends when it is taken out.
  */
 #ifndef RECORD_PROBES_QUEUES_H
 #define RECORD_PROBES_QUEUES_H
@@ -35,7 +35,7 @@ struct queues_options {
 };
 
 /*
- * Prints a warning for each word that cannot be followed.  Returns NULL if no word can be followed.
+ * Calls o->warn for each word that cannot be followed.  Returns NULL if no word can be followed.
  */
 struct queues *queues_open(const struct queues_options *o);
 void queues_close(struct queues *q);

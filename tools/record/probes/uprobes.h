@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Defines kernel probes of functions of a program in tracefs; perf events record their calls.  The
- * names of the probes identify the recorder.  A recorder that was killed leaves its probes behind;
- * the next one removes them.
+ * Defines kernel probes of a program's code in tracefs; perf events record when a thread executes
+ * the code there.  The names of the probes identify the recorder.  A recorder that was killed
+ * leaves its probes behind; the next one removes them.
  */
 #ifndef RECORD_PROBES_UPROBES_H
 #define RECORD_PROBES_UPROBES_H
@@ -25,10 +25,10 @@ bool uprobe_add(struct uprobe *p, const char *file, uint64_t offset, uint64_t se
 		char *why, size_t why_size);
 void uprobe_remove(struct uprobe *p);
 
-/* Finds the position of an argument in the event's data. */
+/* Finds the position of an argument in the event's data.  Returns false if it is not known. */
 bool uprobe_field(const struct uprobe *p, const char *arg, unsigned *offset, unsigned *size);
 
-/* Removes the probes of recorders that have ended. */
+/* Removes probes of recorders that have ended, at most 64 in one call. */
 void uprobes_tidy(void);
 
 #endif
