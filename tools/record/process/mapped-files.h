@@ -19,8 +19,8 @@ struct mapped_files {
 };
 
 /*
- * Lists the mapped files.  The program's own file is mapped at lower addresses than its libraries,
- * so it comes first.
+ * Lists the mapped files.  The program's own file usually comes first, because it is mapped at
+ * lower addresses than its libraries.
  */
 void mapped_files_list(struct mapped_files *f, pid_t pid);
 void mapped_files_free(struct mapped_files *f);

@@ -45,7 +45,7 @@ int proc_number(const char *path, int otherwise);
 struct proc_status {
 	char state;
 	bool signal_pending;
-	int nr_filters;		/* number of seccomp filters */
+	int nr_filters;		/* number of seccomp filters; INT_MAX: seccomp's strict mode */
 	pid_t leader;		/* thread group */
 	pid_t tracer;
 	uid_t uid;		/* effective user id */

@@ -8,10 +8,11 @@
 #include <sys/types.h>
 
 /*
- * Returns the number of processes that match, and stores an array of their pids in ascending order,
- * which the caller frees.  `cgroup` is a path as in /proc/PID/cgroup, or the path of the group's
- * directory below /sys/fs/cgroup; subgroups are included.  `name` or `cgroup` may be NULL; if both
- * are set, both must match.
+ * Returns the number of processes that match, without this one and kernel threads, and stores an
+ * array of their pids in ascending order, which the caller frees.  `cgroup` is a path as in
+ * /proc/PID/cgroup, or the path of the group's directory below /sys/fs/cgroup; subgroups are
+ * included.  `name` or `cgroup` may be NULL; if both are set, both must match.  The kernel stores
+ * only 15 characters of a name, so the rest of a longer `name` is ignored.
  */
 size_t select_processes(const char *name, const char *cgroup, pid_t **pids);
 
