@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Follows event loops: threads that wait in epoll_wait(), poll() or select().  The time between two
- * waits is a turn.
+ * Follows event loops: threads that wait in epoll_wait(), poll(), select() or another call of
+ * trace/loop-calls.h.  A turn ends when the thread waits; it begins at the end of the wait before
+ * that, or at the last request that the thread has begun since then.
  *
  * A wait in which a thread has slept is reported when the thread goes to sleep, and ends when the
  * thread is switched in.  Waits without sleep are known only if all system calls are recorded.

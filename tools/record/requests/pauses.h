@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stores the last pauses of a recording, because rows may arrive after them. */
+/* Stores the last pauses of a recording, because rows of a pause may arrive after its end. */
 #ifndef RECORD_REQUESTS_PAUSES_H
 #define RECORD_REQUESTS_PAUSES_H
 
@@ -10,7 +10,7 @@
 
 struct pauses {
 	struct {
-		int64_t from, to;	/* ticks; `to` is INT64_MAX until the recording goes on */
+		int64_t from, to;	/* ticks; `to` is INT64_MAX until the pause ends */
 	} at[PAUSES_KEPT];		/* circular */
 	uint64_t nr;
 };
@@ -29,7 +29,7 @@ static inline void pauses_end(struct pauses *p, int64_t tick)
 
 /*
  * Returns true if the recording was paused at some time between these ticks, or at this tick if
- * they are equal.
+ * they are equal.  Only the last PAUSES_KEPT pauses are known.
  */
 static inline bool pauses_are_in(const struct pauses *p, int64_t from, int64_t to)
 {
