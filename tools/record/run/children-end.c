@@ -103,7 +103,7 @@ static bool show_progress(void *arg, uint64_t done, uint64_t all)
 
 /*
  * Returns true if the disk has room for the joined trace, which is a second copy of all data until
- * the parts are removed.
+ * the separate traces are removed.
  */
 static bool has_room(const struct recording *r)
 {
@@ -168,7 +168,10 @@ static void name_all(struct recording *r, bool is_joined)
 	progress_clear();
 }
 
-/* Prints how many requests all processes together had: often a server's first process has no sockets. */
+/*
+ * Prints how many requests all processes together had: often a server's first process has no
+ * sockets.
+ */
 static void print_sockets(const struct recording *r)
 {
 	char err[512];
@@ -180,7 +183,10 @@ static void print_sockets(const struct recording *r)
 	reader_close(joined);
 }
 
-/* Prints how many processes have no kernel events, so that what ended their waits is not known. */
+/*
+ * Prints for how many processes no kernel events were recorded: what ended their waits is not
+ * known.
+ */
 static void print_without_kernel(const struct recording *r)
 {
 	const struct children *c = &r->children;
@@ -189,8 +195,8 @@ static void print_without_kernel(const struct recording *r)
 	for (size_t i = 0; i < c->nr; i++)
 		nr += c->list[i].is_recorded && c->list[i].without_kernel;
 	if (nr && r->o->kernel == KERNEL_AUTO)
-		cli_note("  %zu of them without kernel events: only %d at a time have these, unless --kernel says which", nr,
-			 CHILDREN_KERNEL_MAX);
+		cli_note("  %zu of them without kernel events, which at most %d at a time have unless --kernel names their source",
+			 nr, CHILDREN_KERNEL_MAX);
 }
 
 static void list_files(const struct children *c, size_t nr, bool is_joined)

@@ -2,7 +2,7 @@
 /*
  * Starts the recorders of children, and collects those that have ended.
  *
- * The recorder of a child is this tool, executed again with the same options.  It inherits only the
+ * The recorder of a child is this tool, executed again with the same options.  It inherits the
  * connection, and is in a session of its own, so that signals from the terminal reach it only
  * through the first recorder.  If the first recorder has ended, the recorder of a child ends its
  * recording.

@@ -32,7 +32,7 @@
  */
 #define STRANGERS_MAX	(CHILDREN_PENDING / 2)
 #define STRANGERS_FEW	8			/* if there are more such connections than this, */
-#define STRANGER_NS	20000000LL		/* they must do so within this time */
+#define STRANGER_NS	20000000LL		/* they must prove it within this time */
 
 void children_begin(struct recording *r)
 {
@@ -168,7 +168,7 @@ static void take_first(struct recording *r, struct child_pending *p)
 	recording_enter(r, PHASE_HELLO);
 }
 
-/* Handles the first message of a child.  Returns whether the connection is still pending. */
+/* Handles the first message of a child.  Returns true if the connection is still pending. */
 static bool on_child(struct recording *r, struct child_pending *p, const struct ldb_msg_child *m)
 {
 	struct children *c = &r->children;
@@ -223,7 +223,7 @@ static void take_back(struct recording *r, struct child_pending *p, const union 
 	forget(&r->children, p);
 }
 
-/* Receives from a pending connection.  Returns whether it is still pending. */
+/* Receives from a pending connection.  Returns true if it is still pending. */
 static bool hear(struct recording *r, struct child_pending *p)
 {
 	union control_message m;

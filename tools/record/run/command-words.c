@@ -35,7 +35,7 @@ static char *cut_word(char **text)
 	return word;
 }
 
-/* Writes META rows of the new settings, which reports show. */
+/* Writes a META row of a new setting, which reports show. */
 static void note(struct recording *r, const char *key, const char *value)
 {
 	writer_add_meta(r->out.writer, key, value);

@@ -22,7 +22,7 @@
 #define STARVED_MS	100
 /* if the recorder does not react within this time, the watcher raises it again */
 #define ANSWER_NS	5000000
-#define ANSWER_TRIES	40
+#define ANSWER_TRIES	40	/* how often at most */
 #define SLICE_NS	100000	/* the shortest slice that the kernel allows */
 
 struct giveway {
@@ -109,8 +109,8 @@ static void leave_isolated(void)
 /* The watcher */
 
 /*
- * is_raised is set last: the recorder might clear it, lower its priority, and not notice that the
- * priority was then raised.
+ * is_raised is set last: otherwise the recorder might clear it, lower its priority, and not notice
+ * that the priority was then raised.
  */
 static void raise_recorder(struct giveway *g)
 {

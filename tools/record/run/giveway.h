@@ -3,10 +3,10 @@
  * Makes the recorder yield to the program: at SCHED_IDLE the recorder gets hardly any CPU time
  * while other tasks need its CPU, and a task that wakes up preempts it at once.
  *
- * The recorder does not yield while the program waits for an answer, or while rings are nearly
- * full.  A second thread, the watcher, has normal priority and polls the descriptors for which the
- * recorder waits.  The watcher raises the recorder's priority when an event arrives, or when the
- * recorder has not run for a long time.
+ * The recorder does not yield while the program waits for an answer, or while the rings fill
+ * quickly.  A second thread, the watcher, has normal priority and polls the descriptors for which
+ * the recorder waits.  The watcher raises the recorder's priority when an event arrives, or when
+ * the recorder has not run for 100 ms.
  *
  * All functions must be called by the thread that records.  They have no effect if the priority
  * could not be raised again (which requires CAP_SYS_NICE or RLIMIT_NICE), if the recorder was not
@@ -21,8 +21,9 @@
 struct giveway;
 
 /*
- * fds are descriptors that the watcher polls; -1: none.  Until giveway_end() the calling thread
- * does not use isolated and nohz_full CPUs.  Returns NULL if priorities stay as they are.
+ * fds are descriptors that the watcher polls; -1: none.  From then on the calling thread does not
+ * use isolated and nohz_full CPUs, unless it may use no others.  Returns NULL if priorities stay as
+ * they are.
  */
 struct giveway *giveway_begin(const int *fds, unsigned nr);
 /* Gives the calling thread normal priority again, and ends the watcher. */

@@ -13,7 +13,7 @@
 #include "record/launch/attach.h"
 #include "record/run/recording.h"
 
-/* interval; each reading takes some microseconds of the scanner's time */
+/* interval between readings of schedstat, each of which takes the scanner some microseconds */
 #define SCHEDSTAT_NS	500000
 
 static bool send_flows(struct recording *r)
@@ -56,8 +56,8 @@ static void send_session(struct recording *r)
 }
 
 /*
- * Adopts the clock of the program's time namespace.  Returns false, after printing why, if its
- * offset is not known.
+ * Adopts the clock of the program's time namespace.  Returns false, after printing why, if the
+ * offset of CLOCK_MONOTONIC is needed and not known.
  */
 static bool follow_clock(struct recording *r)
 {

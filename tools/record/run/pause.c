@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pauses a recording: the runtime writes nothing, and the kernel reports nothing.  Events that
- * arrive while they are being switched off are dropped.
+ * Pauses and resumes a recording: see recording_pause().  Events that arrive while they are being
+ * switched off are dropped.
  */
 #include "record/run/recording.h"
 

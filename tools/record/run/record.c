@@ -3,7 +3,8 @@
  * Makes one recording, in a loop that serves the user's signals, the runtime's messages, the rings
  * and the clock, until the program (if launched) or the recording (if attached) has ended.
  *
- * Each wait for the program has a timeout, and no failure of the recorder ends the program.
+ * Each wait for an answer of the program has a timeout, and no failure of the recorder ends the
+ * program.
  */
 #include <errno.h>
 #include <poll.h>
@@ -60,7 +61,7 @@ static void on_signal(struct recording *r, int signal)
 {
 	bool is_running = r->launch.pid && !r->launch.ended;
 
-	/* In a live recording, and only there, a request to stop also ends the program. */
+	/* In a live recording, each request to stop also ends the program. */
 	if (r->o->live && r->o->live->stop_fd >= 0 && signal != SIGCHLD) {
 		stop_live(r);
 		return;

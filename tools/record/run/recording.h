@@ -43,7 +43,8 @@ struct recording {
 	int64_t phase_since_ns;
 	int64_t next_second_ns, next_progress_ns, next_flush_ns;
 	unsigned drain_ms;
-	bool recorded;		/* the runtime has sent HELLO */
+	/* the runtime has sent HELLO, or a recording of kernel events only has begun */
+	bool recorded;
 	bool has_run;		/* the runtime has sent READY */
 	bool has_trace;		/* a file was written and closed; it may contain no rows */
 	bool failed;		/* exit status 1; the reason was printed */
@@ -54,7 +55,7 @@ struct recording {
 	/* The trace. */
 	struct output out;
 
-	/* Others who want something meanwhile. */
+	/* Who else is served while the recording runs. */
 	int signal_fd;
 	struct command command;
 	struct children children;
@@ -93,7 +94,7 @@ void recording_set_end(struct recording *r, const char *end);
 
 /*
  * Asks the runtime to stop writing.  If it does not answer within 10 s, check_answer() of record.c
- * closes the recording.
+ * closes the recording.  Without a runtime, the recording is closed at once.
  */
 void recording_detach(struct recording *r, const char *end);
 
@@ -108,7 +109,7 @@ void recording_hung_up(struct recording *r);
 
 void recording_close(struct recording *r);
 
-/* Ends a recording that could not begin, after the reason was printed. */
+/* Ends a recording that has failed, or could not begin, after the reason was printed. */
 void recording_give_up(struct recording *r);
 
 /* pause.c */

@@ -37,7 +37,10 @@ static const char *join(const struct cli_list *words)
 	return text;
 }
 
-/* The runtime makes requests from sockets; the tools make all others. */
+/*
+ * The runtime makes requests from sockets, so they are not among the words; the tools make those of
+ * functions and loops.
+ */
 void request_option_set(const struct cli_list *words, struct record_options *options)
 {
 	for (size_t i = 0; i < words->nr; i++)

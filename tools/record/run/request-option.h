@@ -6,7 +6,10 @@
 #include "cli/opts.h"
 #include "record/run/record.h"
 
-/* Sets options->request or socket_requests.  If the words are wrong, prints so and exits. */
+/*
+ * Sets socket_requests, or request and loop_turns, in the options.  If the words are wrong, prints
+ * what is wrong and exits.
+ */
 void request_option_set(const struct cli_list *words, struct record_options *options);
 
 #endif

@@ -41,7 +41,7 @@ static void print_ids(const struct recording *r)
 {
 	if (r->out.total.has_ids)
 		cli_note("  ids of calls: %" PRIu64 ", %" PRIu64 " lost%s", r->out.total.nr_ids, r->out.total.nr_ids_lost,
-			 r->out.total.nr_ids_nowhere ? ", some behind no valid address" : "");
+			 r->out.total.nr_ids_nowhere ? ", some without a valid address" : "");
 }
 
 static void print_queues(const struct recording *r)
@@ -77,7 +77,7 @@ static void print_sockets(const struct recording *r)
 			 " reads or writes in the middle of another, %" PRIu64 " of too many descriptors",
 			 left[LDB_SOCKET_LEFT_UNREAD], left[LDB_SOCKET_LEFT_BUSY], left[LDB_SOCKET_LEFT_TABLE]);
 	if (r->out.total.nr_rings_left)
-		snprintf(ring, sizeof(ring), "; %" PRIu64 " completions of io_uring are of nothing known", r->out.total.nr_rings_left);
+		snprintf(ring, sizeof(ring), "; %" PRIu64 " completions of io_uring belong to no known operation", r->out.total.nr_rings_left);
 	cli_note("  requests from connections: %" PRIu64 "%s%s%s", r->out.total.nr_socket, text, ring,
 		 r->out.total.nr_socket || r->children.nr ? "" : " (no connection that the program has accepted was read by read(), recv() and the like)");
 }
