@@ -532,6 +532,37 @@ static int retain_ranges(struct reader *r, bool all)
 	return ret;
 }
 
+static size_t count_funcs(struct reader *r, int64_t from, int64_t to)
+{
+	struct reader_filter f = { .t_min = from, .t_max = to, .id_max = UINT64_MAX };
+	struct reader_rows rows;
+	struct cursor *c = reader_cursor(r, LDB_BLK_FUNC, &f);
+	size_t nr = 0;
+
+	while (cursor_next(c, &rows) > 0)
+		nr += rows.nr;
+	cursor_close(c);
+	return nr;
+}
+
+/* A range is added when the rows of a narrower one are retained. */
+static void test_retain_also(struct reader *r)
+{
+	struct reader_range narrow = { 1000000, 1010000 }, wide = { 900000, 1100000 };
+	size_t nr_narrow, nr_wide, plain = count_funcs(r, wide.from, wide.to);
+
+	if (reader_retain(r, LDB_BLK_FUNC, &narrow, 1))
+		return;
+	nr_narrow = count_funcs(r, narrow.from, narrow.to);
+	if (reader_retain_also(r, LDB_BLK_FUNC, &wide))
+		return;
+	nr_wide = count_funcs(r, wide.from, wide.to);
+	ok(nr_narrow > 0 && nr_narrow < plain && nr_wide == plain,
+	   "a range that is added has all of its rows: %zu, want %zu", nr_wide, plain);
+	is_int(count_funcs(r, narrow.from, narrow.to), nr_narrow, "and the earlier range, too");
+	reader_retain_end(r);
+}
+
 static void test_retain(void)
 {
 	const char *path = sample_path("retain");
@@ -568,6 +599,7 @@ static void test_retain(void)
 	ok(reader_retains(reader), "rows are retained");
 	reader_retain_end(reader);
 	ok(read_ranges(reader, &nr_retained) == plain, "and with none again");
+	test_retain_also(reader);
 	reader_close(reader);
 }
 

@@ -122,7 +122,10 @@ struct reader_range {
  * the call, and none in other threads until the end.
  */
 int reader_retain(struct reader *r, unsigned kind, const struct reader_range *ranges, size_t nr);
-/* Adds a range to those of the last reader_retain(); rows that are retained stay so. */
+/*
+ * Adds a range to those of the last reader_retain().  Retained rows stay so, except for those of
+ * blocks that may have further rows in the new range: such blocks are decoded again.
+ */
 int reader_retain_also(struct reader *r, unsigned kind, const struct reader_range *range);
 bool reader_retains(const struct reader *r);
 

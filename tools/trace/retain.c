@@ -145,16 +145,27 @@ int reader_retain(struct reader *r, unsigned kind, const struct reader_range *ra
 	return set_ranges(&t->ranges[kind], ranges, nr);
 }
 
+/*
+ * Returns true if the block may have rows that overlap the range and are not retained, because the
+ * range was not one of those of reader_retain() when the block was decoded.
+ */
+static bool may_lack(const struct retained *b, const struct reader_range *range)
+{
+	return b->range.from == INT64_MIN && b->block->i.t_min <= range->to && b->block->i.t_max >= range->from;
+}
+
 int reader_retain_also(struct reader *r, unsigned kind, const struct reader_range *range)
 {
 	struct reader_range *all;
+	struct retain *t;
 	struct ranges *k;
 	int ret;
 
 	r = reader_of_kind(r, kind);
-	if (!r->retain || kind >= NR_KINDS)
+	t = r->retain;
+	if (!t || kind >= NR_KINDS)
 		return reader_retain(r, kind, range, 1);
-	k = &r->retain->ranges[kind];
+	k = &t->ranges[kind];
 	if (ranges_include(k, range->from, range->to))
 		return 0;
 	all = calloc(k->nr_given + 1, sizeof(*all));
@@ -165,6 +176,9 @@ int reader_retain_also(struct reader *r, unsigned kind, const struct reader_rang
 	all[k->nr_given] = *range;
 	ret = set_ranges(k, all, k->nr_given + 1);
 	free(all);
+	for (unsigned i = 0; i < NR_BLOCKS && !ret; i++)
+		if (t->blocks[i].block && t->blocks[i].kind == kind && may_lack(&t->blocks[i], range))
+			drop(t, &t->blocks[i]);
 	return ret;
 }
 
