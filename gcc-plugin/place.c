@@ -4,8 +4,9 @@
  *
  * A block needs the record if it contains a call or another statement that may take time
  * (short.c), or lies in a cycle.  The record is linked at the nearest common dominator of all
- * those of these blocks that can return, moved up until it is in no cycle, and unlinked at the
- * returns and on the edges that leave the blocks dominated by it:
+ * those of these blocks that can return, moved up until it is in no cycle.  The blocks that this
+ * block dominates are the region; the record is unlinked at the returns in the region, and on the
+ * edges that leave it:
  *
  *	int get(int key)		int get(int key)
  *	{				{
@@ -21,8 +22,8 @@
  * Invariants:
  * - A path links at most once: the entry is in no cycle.
  * - A path that has left the region cannot come back into it, for the same
- *   reason.  So every path unlinks once.  A second unlink would be harmless, because
- *   it stores the same value again.
+ *   reason.  So every path that links, and returns, unlinks once.  A second unlink would be
+ *   harmless, because it stores the same value again.
  * - Tail calls (those that tail.c does not change) do not need the record: it is unlinked
  *   before them.  Nor do builtins that never return (abort, the sanitizers' reports).
  * - A block outside the region whose last call never returns gets a link of its
@@ -223,7 +224,7 @@ static basic_block find_dominator(struct function *fn, const_sbitmap cyclic,
 	return dom;
 }
 
-/* Sets p->inside and p->leave; returns false if an edge of p->leave cannot be split. */
+/* Sets p->inside and p->leave; returns false if an edge that leaves p->inside cannot be split. */
 static bool find_leaving_edges(struct function *fn, struct placement *p)
 {
 	basic_block bb;

@@ -9,7 +9,7 @@
  *	always	__attribute__((ldb_always))
  *	no	deny=, or allow= given and not matching
  *	no	smaller than min-insns= (see select_is_big_enough())
- *	yes	everything else that calls or loops (place.c)
+ *	yes	everything else that needs a record (place.c)
  */
 #include <cxxabi.h>
 #include <fnmatch.h>

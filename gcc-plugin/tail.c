@@ -17,7 +17,8 @@
  *		...
  *	}
  *
- * Invariant: if functions of a program jump to each other in a circle, the stack does not grow.  C
+ * Invariant: if functions of a program jump to each other in a circle, the stack does not grow,
+ * unless one of them has ldb_always.  C
  * does not guarantee this, but GCC does so at -O2, and interpreters and generated code rely on it.
  * So calls of functions that may jump back stay jumps: those of this module, those through a
  * pointer, and, by default, those of other files of the program, which cannot be distinguished from

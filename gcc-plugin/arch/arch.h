@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions that the plugin needs for each CPU architecture.  Instructions, registers and the
- * dialects of the assembler are only in this directory (tests/lint/arch.t).  One of its files is
- * compiled, <cpu>.c.  A new architecture needs a file with these functions.
+ * Declares the functions that the plugin needs for each CPU architecture.  Instructions, registers
+ * and the dialects of the assembler are only in this directory (tests/lint/arch.t).  One of its
+ * files is compiled, <cpu>.c.  A new architecture needs a file with these functions.
  *
  * The instructions have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in
  * program order.  A CPU that does not do this needs the release stores and the barrier that abi.h

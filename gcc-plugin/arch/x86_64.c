@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The x86-64 instructions that link and unlink a record, and the functions that each object
- * contains.
+ * Contains the x86-64 instructions that link and unlink a record, and those of the functions that
+ * the plugin adds to each object.
  *
  * A link is one asm statement, because the order of its stores is the contract with the reader:
  * generation, record, top.  A shared object loads the block's offset in each asm: a GIMPLE variable
@@ -25,7 +25,8 @@
  * address of the record, and %3 the record.
  *
  * Loading the block's address costs a load, but saves more: on Intel CPUs, stores with a segment
- * prefix leave the store buffer one at a time, and stores without it to one cache line in pairs.
+ * prefix leave the store buffer one at a time; stores without it leave in pairs if they are to the
+ * same cache line.
  */
 #define LINK_ASM(address, prev)							\
 	address									\
