@@ -100,7 +100,7 @@ static bool open_module(struct output *out)
 	};
 	char why[256];
 
-	/* The module stamps with the kernel's own clock, and writes into the program's session. */
+	/* The module stamps with the kernel's own clock, without the offset of a time namespace. */
 	if (out->clock_id == LDB_CLOCK_MONO && out->offset_ns) {
 		add_why(out, "module", "the program is in another time namespace");
 		return false;

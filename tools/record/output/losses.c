@@ -15,7 +15,6 @@ static void write_lost(struct output *out, unsigned ring, uint64_t count, unsign
 	out->total.nr_lost += count;
 }
 
-/* `all`: number of invocations that were only counted, of all threads so far. */
 void output_write_outside(struct output *out, uint64_t all)
 {
 	struct ldb_row_lost row = {

@@ -42,7 +42,7 @@ enum kernel_choice {
 };
 
 struct record_options {
-	/* words of --request, separated by newlines; NULL: tagged requests */
+	/* words of --request, separated by newlines; NULL: tagged requests, or socket_requests */
 	const char *request;
 	/* rows are delivered to this, instead of being written into `output`; or NULL */
 	const struct record_live *live;
@@ -79,7 +79,7 @@ struct record_options {
 	const char *metrics;	/* file for the sums for monitoring, or NULL */
 	const char *metrics_listen;	/* where to serve these sums: a path, or :PORT; or NULL */
 	bool paused;		/* the recording begins paused */
-	bool slow_scanner;	/* the scanner sleeps between polls as if it shared its core */
+	bool slow_scanner;	/* the scanners always sleep between their rounds */
 	bool socket_requests;	/* make requests from what the program reads and writes */
 	/* record each turn of an event loop, also after a wait that did not sleep */
 	bool loop_turns;

@@ -125,8 +125,8 @@ static const char *mapping_name(void *output, uint64_t address)
 }
 
 /*
- * Writes which memory is shared: when the traces of several processes are joined, a lock in this
- * memory is a single lock.
+ * If the memory at this address is shared, writes which memory that is: when the traces of several
+ * processes are joined, a lock in this memory is a single lock.
  */
 static void tell_shared(void *output, uint64_t address)
 {

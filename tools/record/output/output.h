@@ -251,7 +251,7 @@ void output_queues_open(struct output *out);
 void output_queues_poll(struct output *out);
 void output_queues_finish(struct output *out);
 
-/* pause.c: the parts of a pause. */
+/* pause.c: pauses the writing of rows, and their sources. */
 
 /* From this tick on, no events are written.  The caller pauses the runtime. */
 void output_pause(struct output *out, int64_t tick);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pauses what is written.  A request that is open when a pause begins may end during the pause, and
- * its id may be used again.  So requests are cut at the start and at the end of a pause
- * (LDB_REQ_OP_CUT).
+ * Pauses the writing of rows, and their sources.  A request that is open when a pause begins may
+ * end during the pause, and its id may be used again.  So requests are cut at the start and at the
+ * end of a pause (LDB_REQ_OP_CUT).
  */
 #include "record/output/output.h"
 

@@ -232,8 +232,8 @@ static const struct call_regs *regs_of_call(const struct perf_event_header *reco
 
 /*
  * Returns true for a sample of a thread that leaves its CPU.  Other samples are too short for the
- * number of entries that they seem to have: a major page fault has its period there, 1, and a
- * tracepoint has the size of its raw data and its id, which together exceed 2^32.
+ * number of entries that they seem to have: in its place a major page fault has the period, 1, and
+ * a tracepoint has the size of its raw data and, in the upper half, its id.
  */
 static bool is_in_call(const struct perf_event_header *record)
 {

@@ -277,7 +277,7 @@ static void finish(struct kernel_source *s)
 	struct perf *p = (struct perf *)s;
 	/*
 	 * Events are switched off one after another, so some continue when others have ended; all
-	 * after this time are dropped.
+	 * events after this time are dropped.
 	 */
 	uint64_t lost, end = kernel_clock_now(p->source.clock);
 

@@ -24,21 +24,21 @@
  * Where there are no tracepoints, the key is the tid.
  */
 enum perf_event_kind {
-	/* thread a left its CPU in the state that flags contains, and thread b runs there now */
+	/* thread `a` left its CPU in the state that `flags` contains; thread `b` runs there now */
 	PERF_EVENT_SWITCH	= 1,
 	PERF_EVENT_SWITCH_TOO,		/* the same, reported by another source, see perf.c */
-	PERF_EVENT_OUT,			/* a left; which task came is not known */
-	PERF_EVENT_IN,			/* b came; which task left is not known */
-	PERF_EVENT_WAKING,		/* thread `by` wakes a */
-	PERF_EVENT_WAKEUP,		/* a is runnable on CPU value */
-	PERF_EVENT_MIGRATE,		/* a moved from CPU addr to CPU value */
+	PERF_EVENT_OUT,			/* `a` left its CPU; which task runs now is not known */
+	PERF_EVENT_IN,			/* `b` runs now; which task left the CPU is not known */
+	PERF_EVENT_WAKING,		/* thread `by` wakes `a` */
+	PERF_EVENT_WAKEUP,		/* `a` is runnable on CPU `value` */
+	PERF_EVENT_MIGRATE,		/* `a` moved from CPU `addr` to CPU `value` */
 	/* comes shortly before FORK, and contains what FORK lacks */
 	PERF_EVENT_NEW,
-	/* thread `by` created a; value: 1 a thread of its group, 0 a process, 2 see NEW */
+	/* thread `by` created `a`; `value`: 1 a thread of its group, 0 a process, 2 see NEW */
 	PERF_EVENT_FORK,
-	PERF_EVENT_NAME,		/* a is called name_a */
-	PERF_EVENT_EXEC,		/* a called exec; its key was b before */
-	/* a exits; value: 1 it was the last of its group, 0 it was not, 2 not known */
+	PERF_EVENT_NAME,		/* the name of `a` is now name_a */
+	PERF_EVENT_EXEC,		/* `a` called exec; its key was `b` before */
+	/* `a` exits; `value`: 1 it was the last thread of its group, 0 it was not, 2 not known */
 	PERF_EVENT_EXIT,
 	/* thread `by` leaves its CPU in a system call: see struct perf_event.file */
 	PERF_EVENT_IN_CALL,
@@ -127,8 +127,10 @@ struct perf_tracepoint {
 		const char *name;	/* a leading '?': the field may be missing */
 		enum perf_into {	/* the field's destination in struct perf_event */
 			INTO_A, INTO_B, INTO_VALUE, INTO_ADDR,
-			INTO_STATE, INTO_CLONE,	/* the field goes into flags; into value */
-			INTO_CALL, INTO_ARGS,	/* into value and flags; into addr and pc */
+			INTO_STATE,	/* into flags */
+			INTO_CLONE,	/* into value */
+			INTO_CALL,	/* into value and flags */
+			INTO_ARGS,	/* into addr and pc */
 			INTO_NAME_A, INTO_NAME_B, INTO_IRQ_NAME, INTO_DISK_OP,
 		} into;
 	} fields[PERF_FIELDS];

@@ -19,7 +19,7 @@
 #define RING_MIN	(512UL << 10)
 /* bytes of each CPU's ring, times o->hz: holds half a second of samples with their stacks */
 #define RING_SAMPLE	1024
-/* size of the cache that says which stack words follow a call instruction */
+/* size of the cache that says which words on the stack are addresses after a call instruction */
 #define RETURNS_MAX	65536
 
 struct samples {

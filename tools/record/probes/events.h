@@ -32,7 +32,7 @@ struct probe_events_options {
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	size_t row_bytes;
-	/* Adds one row for an event, or none: probe_events_row(). */
+	/* Adds one row for an event, by probe_events_row(), or none. */
 	void (*take)(void *arg, const struct probe_event *e);
 	backlog_out_fn *out;	/* receives the rows in order */
 	void *arg;

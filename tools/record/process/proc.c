@@ -11,7 +11,8 @@
 
 #define PATH_ROOM	96
 #define PF_EXITING	4	/* from the kernel's include/linux/sched.h */
-#define STAT_FLAGS	9	/* this and the next: fields of /proc/PID/stat; proc_pid_stat(5) */
+/* Numbers of fields of /proc/PID/stat, see proc_pid_stat(5). */
+#define STAT_FLAGS	9
 /* signals pending for this thread, such as SIGKILL when the process is killed */
 #define STAT_SIGNALS	31
 

@@ -39,7 +39,7 @@ struct ring {
 	uint64_t pos;		/* next slot to read */
 	uint64_t head;		/* slots before this one are read in this pass */
 	uint64_t time;		/* time of the last event */
-	uint64_t first;		/* earlier slots were overwritten unread */
+	uint64_t first;		/* the slots just before this one were overwritten unread */
 	bool is_cut;		/* something was lost since the last event */
 	struct pending *pending;	/* in ascending order of idx */
 	unsigned nr_pending;
@@ -248,7 +248,7 @@ static void lose_first(struct ring *r, uint64_t idx)
 	r->first = idx + 1;
 }
 
-/* Reads the slot at r->pos and advances. */
+/* Reads the slot at r->pos, and the event that begins there, if any; advances r->pos. */
 static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns)
 {
 	struct ldb_rec recs[EVENT_SLOTS_MAX];

@@ -135,7 +135,7 @@ static bool write_api(struct flow_sums *f, uint32_t id)
 
 /*
  * Writes the rows of new functions.  A number may be assigned and never used, or its function may
- * become ready after that of the next number.
+ * become ready after the function of the next number.
  */
 static void poll_apis(struct flow_sums *f)
 {

@@ -19,7 +19,8 @@
 #include "record/rows/threads.h"
 #include "record/session/order.h"
 
-#define ENDED_MAX	65536	/* limit, because the beginnings of threads may be lost */
+/* most ended threads in ended[]: a thread whose beginning was lost remains there */
+#define ENDED_MAX	65536
 
 struct known {
 	uint32_t tid;		/* 0: free */
@@ -270,7 +271,10 @@ struct threads_total threads_now(const struct threads *t)
 	return all;
 }
 
-/* Writes the row of a thread without a page, which has no counters. */
+/*
+ * Writes the row of a thread that had no page, or whose page was reused before it was read; this
+ * row has no counters.
+ */
 static void write_birth(struct threads *t, const struct pack_birth *b, uint32_t flags, int64_t end)
 {
 	struct ldb_row_thread row = {
@@ -312,7 +316,7 @@ static bool frame_is_sane(const struct ldb_stack_frame *f, const struct threads 
  * may be in a ring, too.  Each of them must be counted once.
  */
 struct ending {
-	uint64_t gen;		/* 0: nothing */
+	uint64_t gen;		/* of the invocation whose end was being written; 0: none */
 	bool is_written;
 };
 
@@ -384,8 +388,8 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 }
 
 /*
- * Stores the generations of a thread's frames.  A frame that is only partly written may be among
- * them, but its index is not below the depth that write_running() reads.
+ * Stores the generations of a thread's frames.  The scanner may be writing some of them; but
+ * write_running() uses only frames below the depth that it reads itself.
  */
 static void note_frames(struct known *k, const volatile struct ldb_stack *stack)
 {

@@ -6,7 +6,7 @@
  * Each child connects to this recorder (LDB_MSG_CHILD), which starts another recorder for it: the
  * same tool with the same options.  That recorder gets the connection, and writes a separate trace
  * beside this one.  So whatever happens to one process or recorder, the other traces remain
- * complete.  At the end all traces are joined into one.
+ * complete.  At the end the traces are joined into one, if the disk has room.
  *
  * The number of recorders at a time, and the rate of their starts, are limited.  Processes without
  * a trace are counted: uninstrumented programs by their names, processes that ended before their
@@ -100,9 +100,9 @@ struct child_options {
 /* Reads the options of a child's recorder.  Returns false if the text is wrong. */
 bool child_options_read(const char *text, struct child_options *o);
 
-/* Must be called when the recorder's socket is open and before the program runs. */
+/* Must be called when the recorder's socket is open, before any program connects. */
 void children_begin(struct recording *r);
-/* Attaches to the children of a process that runs already. */
+/* Attaches to further processes that the user has named, and to descendants of all of these. */
 void children_attach(struct recording *r);
 /* Accepts connections, and starts recorders.  Stops them when the recording's duration is over. */
 void children_serve(struct recording *r);
