@@ -35,11 +35,11 @@ struct descriptor {
 	} name;
 };
 
-/* Copies a member of a structure that may have been freed. */
+/* Copies a member of a structure that may have been freed.  False if it cannot be read. */
 #define READ_CAREFULLY(to, from) \
 	(!copy_from_kernel_nofault(&(to), &(from), sizeof(to)))
 
-/* Zeroes the bytes after the end of the name, so that they disclose nothing. */
+/* Copies a name, and zeroes the bytes after its end, so that they disclose nothing. */
 static void copy_text(struct descriptor *d, const void *from)
 {
 	size_t n;
@@ -171,7 +171,7 @@ static noinline void emit_call(struct ldb_thread *t, u64 begin, u64 end, u32 fla
 		ldb_ring_quarter(sc);
 }
 
-/* Returns true if the thread is still at the instruction of its last page fault. */
+/* Returns true if page faults are recorded and the thread is at the instruction of its last one. */
 static bool is_in_fault(const struct ldb_thread *t)
 {
 	return ldb_wants(t->s, LDB_GROUP_FAULT) && t->fault_pc &&

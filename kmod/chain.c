@@ -10,8 +10,8 @@
  * switch.
  *
  * While a function is being entered, the generation of a block may be one ahead of its chain.  The
- * program's memory may have any contents: a reading is discarded if the memory is not a valid
- * chain, if it is not mapped, or if the chain is longer than can be read with interrupts off.
+ * program's memory may have any contents: a reading fails if the memory is not a valid chain, if it
+ * is not mapped, or if there are more new frames than can be read with interrupts off.
  */
 #include <linux/math64.h>
 #include <linux/sched/clock.h>
@@ -20,7 +20,7 @@
 #include "stamp.h"
 
 #define SAVED_NS	1000000		/* unused time that can be saved for later readings */
-#define TOOK_MAX_NS	200000		/* any time beyond this is steal time, and is not charged */
+#define TOOK_MAX_NS	200000		/* time beyond this counts as steal time: not charged */
 /* after this time all frames are emitted again, because some may have been lost */
 #define ALL_AFTER_NS	NSEC_PER_SEC
 /* a reading of more frames fails */
@@ -53,7 +53,7 @@ fault:
 	return false;
 }
 
-/* Reads a frame; returns false if it is invalid, or its generation is greater than at_most. */
+/* Returns false if the frame is not readable or invalid, or its generation exceeds at_most. */
 static bool read_frame(u64 addr, u64 at_most, struct ldb_user_frame *to)
 {
 	const struct ldb_user_frame __user *from = (void __user *)addr;
@@ -72,10 +72,7 @@ fault:
 	return false;
 }
 
-/*
- * Emits a record of a reading; the event that follows it checks whether a quarter of the ring is
- * full.
- */
+/* Emits a record of a reading; a later event notices if a quarter of the ring is full. */
 static void emit(const struct reading *r, u32 flags, u32 block)
 {
 	struct ldb_session_cpu *sc = r->sc;
@@ -128,7 +125,7 @@ static bool read_chain_of(struct reading *r, u32 n, u64 addr, struct ldb_frame_s
 	if (block.top && !read_frame(block.top, block.gen, &r->frame))
 		return false;
 	top = r->frame.gen;
-	/* The innermost frame is the one at the lowest address of the stack. */
+	/* The thread's innermost frame is the one that has the lowest address, of all blocks. */
 	if (block.top && (!innermost->top || block.top < innermost->top))
 		*innermost = (struct ldb_frame_seen){ (top & ~0xffffULL) | n, block.top, r->frame.pc };
 	if ((r->all || top != *seen_top) && !walk(r, r->all ? 0 : *seen, n))
@@ -153,9 +150,9 @@ static bool read_blocks(struct reading *r, u32 nr, struct ldb_frame_seen *innerm
 }
 
 /*
- * Returns true if the ring has room for a reading.  Everything that was in the ring at the
- * recorder's pass before the last one has been read since.  Samples may fill half of the ring, and
- * readings at switches three quarters.
+ * Returns true if the ring has room for a reading.  When the recorder calls LDB_IOC_CHAINS, it has
+ * read what was in the ring at its call before.  Samples may fill half of the ring, and readings at
+ * switches three quarters.
  */
 static bool has_room(struct ldb_session_cpu *sc, bool leaves)
 {
@@ -172,7 +169,7 @@ static bool has_room(struct ldb_session_cpu *sc, bool leaves)
 
 /*
  * Accounts for the time of a reading.  Samples have a separate account, so that they cannot prevent
- * the reading of a wait.
+ * a reading at a switch.
  */
 static void pay(struct reading *r, bool leaves)
 {
@@ -196,9 +193,9 @@ static void pay(struct reading *r, bool leaves)
 
 /*
  * After a failed reading, delays the next one if it would probably fail, too: if there are too many
- * frames, or if this is a thread of ldb itself, which has no blocks.  This matters because the scanner
- * often leaves its CPU for a thread of the program, and each failed reading would delay that thread by
- * a page fault.
+ * frames, or if this is a thread of ldb itself, which has no blocks.  This matters because the
+ * scanner often leaves its CPU for a thread of the program, and each failed reading would delay that
+ * thread by a page fault.
  */
 static void delay(struct reading *r, bool leaves)
 {
@@ -273,8 +270,8 @@ static u64 ticks(const struct ldb_session *s, u64 ns)
 }
 
 /*
- * Chooses the fast or the slow probe of switches after a change of the settings; the fast one does not
- * read chains.  The mutex makes the last of several concurrent changes take effect.
+ * Chooses the fast or the slow probe of switches after a change of the settings; the fast one does
+ * not read chains.  The mutex makes the last of several concurrent changes take effect.
  */
 void ldb_chain_choose_probe(struct ldb_session *s)
 {

@@ -25,7 +25,7 @@ u64 ldb_clock_hz(u32 clock)
 	return clock == LDB_CLOCK_TSC ? ldb_cpu_stamp_hz() : NSEC_PER_SEC;
 }
 
-/* Uses the best of several measurements, because the hypervisor or the firmware may interrupt some. */
+/* Uses the best of several measurements, because hypervisor or firmware may interrupt some. */
 void ldb_clock_measure(u32 clock, struct ldb_clock_sample *best)
 {
 	struct ldb_clock_sample now;

@@ -100,7 +100,10 @@ static inline bool ldb_cpu_is_isolated(int cpu)
 }
 #endif
 
-/* Flags of kernel threads, some of which are in the program's thread group, that make no system calls. */
+/*
+ * Flags of kernel threads.  Some of these threads are in the program's thread group, but they make no
+ * system calls.
+ */
 #ifdef PF_USER_WORKER
 #define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
 #else

@@ -18,7 +18,7 @@
 
 #define FLIGHT_PROBES	8
 #define FLIGHT_BUSY	((void *)1)
-#define FLIGHT_OLD_S	60	/* an older entry is reused, because the end of its bio was missed */
+#define FLIGHT_OLD_S	60	/* an older entry is reused: the end of its bio was missed */
 
 static struct ldb_flight *flight_at(struct ldb_session *s, const struct bio *bio, u32 n)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records interrupts on the CPU of an observed thread: one record for each, at its end.
+ * Records interrupts on the CPU of an observed thread: one record at the end of each that is not too
+ * short.
  *
  * Interrupts nest, for example a device's in a soft interrupt, so each CPU has a stack of the
  * interrupts that are in progress.  At an exit this stack is searched for the entry, which is missing
@@ -30,7 +31,7 @@ static DEFINE_PER_CPU(struct nest, nest);
 /* stolen time in ns at the last tick; 0: not known */
 static DEFINE_PER_CPU(u64, stolen_before);
 
-/* Called when no probe of interrupts is registered: later exits have no valid entry. */
+/* Called when no probe of interrupts is registered, so that no later exit finds an old entry. */
 void ldb_irq_forget(void)
 {
 	unsigned int cpu;

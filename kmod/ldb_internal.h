@@ -4,8 +4,8 @@
  *
  * A session belongs to an open file.  It is bound to the thread group that joined it, or that was
  * named when the session was created.  From then on each thread of the group has a struct
- * ldb_thread, which is found by its task_struct; such threads are called observed (in identifiers:
- * observed).  A registered thread also has a page.
+ * ldb_thread, which is found by its task_struct; such threads are called observed.  A registered
+ * thread also has a page.
  *
  * Locks, outermost first:
  *
@@ -17,8 +17,9 @@
  *	ldb_threads_lock	raw, also taken inside the scheduler's locks: the table of
  *				threads, and which of them has which page
  *
- * The probes run with preemption disabled and take no lock, except those of the creation and exit
- * of threads.  Objects are freed an RCU grace period after the probes can no longer find them.
+ * The probes run with preemption disabled.  They take no lock but ldb_threads_lock, and that only
+ * when a thread is created, exits, or calls exec().  Objects are freed an RCU grace period after the
+ * probes can no longer find them.
  */
 #ifndef LDB_INTERNAL_H
 #define LDB_INTERNAL_H
@@ -68,8 +69,8 @@ struct ldb_session_cpu {
 	struct ldb_rec	*slots;
 	u32		mask;		/* index mask of the ring */
 	struct ldb_session *s;
-	local_t		left;		/* slots to write until the reader is woken */
-	local_t		quarters;	/* how often the reader was woken */
+	local_t		left;		/* slots until another quarter of the ring is full */
+	local_t		quarters;	/* how many quarters have been filled */
 	local_t		hidden, unreadable;
 	/* observed threads that wait for this CPU; protected by the run queue's lock */
 	int		waiting;
@@ -78,8 +79,9 @@ struct ldb_session_cpu {
 	/* when a thread of the session left this CPU to the idle task; else 0 */
 	u64		idle_since;
 	/*
-	 * chain.c: where the ring's head was when the last two passes of the recorder were noticed;
-	 * the recorder has read everything before `read`
+	 * chain.c: `passes` is the session's when it was last read here; the other two are where the
+	 * ring's head was when a change of it was noticed the last two times; the recorder has read
+	 * everything before `read`
 	 */
 	u32		passes;
 	u64		read, is_being_read;
@@ -137,7 +139,7 @@ struct ldb_session {
 	struct page	**pages;
 	unsigned long	nr_pages;
 	unsigned long	first_page;	/* index of the first thread page */
-	unsigned long	ro_from;	/* the pages from here on are never writable */
+	unsigned long	ro_from;	/* no mapping can write the pages from here on */
 	struct mm_struct *creator;	/* held by mmgrab() */
 	const struct cred *cred;	/* the creator's credentials */
 	struct ldb_info	info;		/* private copy of the info page */
@@ -146,7 +148,7 @@ struct ldb_session {
 	u32		nr_registered;
 	struct list_head threads;	/* ldb_threads_lock */
 	bool		over;		/* no thread may be added; ldb_threads_lock */
-	unsigned long	ended;		/* bit 0: the exit of the last thread was recorded */
+	unsigned long	ended;		/* bit 0: the last thread has exited */
 
 	struct irq_work	wake;
 	wait_queue_head_t wait;
@@ -173,7 +175,7 @@ enum ldb_wait {
 };
 
 struct ldb_thread {
-	struct hlist_node node;		/* entry in the table of threads, by task; ldb_threads_lock */
+	struct hlist_node node;		/* entry in the table of threads; ldb_threads_lock */
 	struct task_struct *task;	/* valid until its last switch */
 	struct ldb_session *s;
 	struct ldb_page	*page;		/* NULL: not registered; ldb_threads_lock */
@@ -192,7 +194,10 @@ struct ldb_thread {
 	 */
 	local_t		nr_short;
 	u64		tsc_in, tsc_out; /* written by the probe of switches and by refresh() */
-	/* These are written and read by the thread itself. */
+	/*
+	 * The thread itself writes and reads the rest, up to `list`; ldb_threads_forget_calls() also
+	 * writes called_at.
+	 */
 	/* code address and accessed address of its last page fault */
 	u64		fault_pc, fault_addr;
 	u64		called_at;	/* when its current system call began; 0: not known */
@@ -206,7 +211,8 @@ struct ldb_thread {
 		u64	next_all;	/* when all frames are to be emitted again */
 		struct {
 			u64 gen;	/* frames up to this generation have been emitted */
-			u64 top;	/* generation of the innermost frame; 0: none */
+			/* generation of the innermost frame at the last reading; 0: none */
+			u64 top;
 		} seen[LDB_CHAIN_BLOCKS_MAX];
 	} chain;
 	struct list_head list;		/* entry in ldb_session.threads; ldb_threads_lock */
@@ -221,7 +227,7 @@ struct ldb_cpu {
 	int		gen;		/* `thread` is valid only if this equals ldb_hot.gen */
 	int		waiting;	/* the sum over all sessions; may be too large */
 	struct ldb_thread *thread;	/* the running task's, or NULL */
-	struct task_struct *curr;	/* NULL: not yet known */
+	struct task_struct *curr;	/* the running task; NULL: not known */
 	atomic_t	arrived;	/* the second count of waiting threads, see wait.h */
 };
 DECLARE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
@@ -246,8 +252,8 @@ extern bool ldb_arm_isolated, ldb_force_tsc;
 
 struct ldb_file {
 	struct mutex	pausing;	/* held during a pause or resume; taken before `lock` */
-	struct mutex	lock;		/* held by CREATE, JOIN, REG and UNREG */
-	struct ldb_session *s;		/* set once; read it by ldb_order_session() */
+	struct mutex	lock;		/* held by CREATE, JOIN, REG, UNREG, at the end of resuming */
+	struct ldb_session *s;		/* set once; read without `lock` by ldb_order_session() */
 };
 
 /* session.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Limits the use of the machine by one user: the number of sessions at a time, the rate of new
- * sessions, and the memory that is never swapped.
+ * sessions, and the memory that is never swapped.  The sessions of all users have a limit, too.
  *
  * Each user has an account.  Because a user namespace can map any number of users, all its users
  * share one account: that of the owner of the outermost such namespace; or, if root owns it, a
@@ -116,8 +116,8 @@ static int enter(struct ldb_session *s)
 
 /*
  * Creating and ending sessions slows down other programs, because TLBs are flushed.  So after a burst
- * of max_user_sessions, a user can create at most max_user_rate sessions in a second, and has to wait
- * for more.
+ * of max_user_sessions, a user without CAP_SYS_RESOURCE can create at most max_user_rate sessions in
+ * a second, and has to wait for more.
  */
 static int wait_for_rate(struct ldb_account *a)
 {

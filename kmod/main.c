@@ -11,7 +11,7 @@
 
 static unsigned short mode = 0660;
 module_param(mode, ushort, 0444);
-MODULE_PARM_DESC(mode, "of /dev/ldb, until udev says otherwise (0660)");
+MODULE_PARM_DESC(mode, "permissions of /dev/ldb, until udev changes them (0660)");
 
 static void init_file(struct ldb_file *f)
 {
@@ -124,7 +124,7 @@ static long pause_ioctl(struct ldb_file *f, unsigned long arg)
 	if (mutex_lock_interruptible(&f->pausing))
 		return -ERESTARTSYS;
 	rc = ldb_session_pause(s, arg);
-	/* The lock is needed because a JOIN may be in progress, which binds the session or fails. */
+	/* The lock is needed because a JOIN in progress may bind the session, or fail. */
 	if (rc >= 0 && !arg && !mutex_lock_killable(&f->lock)) {
 		ldb_session_introduce(s);
 		mutex_unlock(&f->lock);
@@ -159,11 +159,11 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case LDB_IOC_STATS:
 	case LDB_IOC_CALLS:
 	case LDB_IOC_CHAINS:
-		/* This and other loads of f->s here pair with the release in ldb_session_create(). */
+		/* This and other loads of f->s pair with the release in ldb_session_create(). */
 		return recorder_ioctl(ldb_order_session(&f->s), cmd, user);
 	case LDB_IOC_REG:
 	case LDB_IOC_UNREG:
-		/* This is done without the lock, because an access to user memory may never return. */
+		/* The lock is not held, because an access to user memory may never return. */
 		rc = get_reg(cmd, &reg, user);
 		if (rc)
 			return rc;

@@ -4,8 +4,8 @@
  *
  * The memory consists of single pages; the session holds a reference to each until it ends, and so
  * does each mapping.  Pages that the kernel writes are allocated in advance, because the probes
- * must not fault: the kernel's rings when the session is created, and a thread's page when the
- * thread is registered.  All other pages are allocated when they are first accessed.
+ * must not fault: the info page and the kernel's rings when the session is created, and a thread's
+ * page when the thread is registered.  All other pages are allocated when they are first accessed.
  *
  * Mappings are filled only by the fault handler, so fork() copies no page table entries, and the
  * first access of a child calls the fault handler.

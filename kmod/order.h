@@ -5,8 +5,9 @@
  *
  * The stores that the program or the recorder reads are in two other headers: ring.h (partner:
  * order_slot_read() in tools/record/session/order.h) and stamp.h (partner: order_kernel_seq() in
- * libldb/order.h).  compat.h reads the scheduler's on_cpu.  Everything else is here.  The kernel's
- * barriers hold on any CPU; on x86 only the full ones (smp_mb()) are instructions.
+ * libldb/order.h).  compat.h reads the scheduler's on_cpu, and disk.c orders its table of bios by
+ * atomic exchanges.  Everything else is here.  The kernel's barriers hold on any CPU; on x86 only the
+ * full ones (smp_mb()) are instructions.
  */
 #ifndef LDB_ORDER_H
 #define LDB_ORDER_H
@@ -111,6 +112,7 @@ static inline void ldb_order_ready_then_waiters(void)
 
 /*
  * Orders accesses for an interrupt on the same CPU, for which only the compiler could reorder them.
+ * Partner: push() and pop() in that interrupt.
  */
 static __always_inline void ldb_order_nested(void)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Registers the probes that sessions need, and unregisters them some time after the last session.
+ * Registers the probes that sessions need, and unregisters those that no session has needed for some
+ * time.
  *
  * Unregistering waits for grace periods, which can take seconds, and must not delay the exit of a
- * killed program, in which release() may run.  So it is done by a work item, which holds no reference
- * to the module; the module's exit waits for it.
+ * killed program, in which release() may run.  So a work item does this.  It holds no reference to
+ * the module; the module's exit waits for it.
  */
 #include <linux/binfmts.h>
 #include <linux/capability.h>
@@ -46,7 +47,7 @@ static struct probe probes[] = {
 	PROBE(sched_process_fork, ALWAYS, ldb_probe_fork),
 	PROBE(sched_process_exec, ALWAYS, ldb_probe_exec),
 	PROBE(sched_process_exit, ALWAYS, ldb_probe_exit),
-	/* always needed, because the counts of threads that wait for a CPU depend on each migration */
+	/* always needed, because the counts of threads that wait for a CPU depend on it */
 	PROBE(sched_migrate_task, ALWAYS, ldb_probe_migrate),
 	PROBE(sched_waking, LDB_GROUP_SCHED, ldb_probe_waking),
 	PROBE(sched_wakeup, LDB_GROUP_SCHED, ldb_probe_wakeup),
@@ -130,7 +131,8 @@ static bool wanted(const struct probe *p)
 
 /*
  * Patching a tracepoint or function interrupts every CPU several times, also isolated ones.  On a
- * machine with isolated CPUs, only a user who may observe the whole machine may cause this.
+ * machine with isolated CPUs, only a user who may observe the whole machine may cause this, unless
+ * arm_isolated is set.
  */
 static bool may_interrupt(void)
 {
@@ -230,8 +232,8 @@ static void count(u32 events, int n)
 
 /*
  * Registers the probes of the groups *events for a session, and removes groups that will not be
- * delivered from *events: futex events are not delivered while ftrace is switched off.  This may
- * wait until other probes have been unregistered.
+ * delivered from *events: futex events are not delivered while ftrace is switched off.  May wait
+ * until other probes have been unregistered.
  */
 int ldb_probes_get(u32 *events)
 {

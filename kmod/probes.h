@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares the probes, as their tracepoints call them.
+ * Declares the probes, as their tracepoints call them; ldb_internal.h declares that of switches.
  *
  * A probe must not be preempted, because of RCU and the CPU's ring.  A tracepoint need not
  * guarantee this (newer kernels use SRCU).  The probes of switches, wake-ups and migrations run

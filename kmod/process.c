@@ -49,8 +49,8 @@ static void session_died(struct ldb_session *s)
 }
 
 /*
- * Records an exec(), after which all other threads have ended.  The new program must not use the
- * session's memory, and the states of the old threads are not valid for it, so a joined session ends.
+ * Records an exec(), which has ended all other threads.  The new program must not use the session's
+ * memory, and the states of the old threads are not valid for it, so a joined session ends.
  */
 static void execs(struct task_struct *p)
 {
@@ -217,8 +217,8 @@ struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p,
 }
 
 /*
- * Does the same as ldb_name_other() for an event that has no other such task; counts the event if p
- * is hidden.
+ * Does the same as ldb_name_other() for an event with only one task that is not observed, and counts
+ * the event if this task is hidden.
  */
 struct ldb_who ldb_name_only_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {

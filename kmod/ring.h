@@ -44,7 +44,7 @@ static __always_inline void ldb_put(struct ldb_session_cpu *sc, u64 idx, u64 tsc
 	WRITE_ONCE(*(u64 *)&slot->tid, word);
 	WRITE_ONCE(slot->arg, arg);
 	WRITE_ONCE(slot->arg2, arg2);
-	/* The rest was written before.  Pairs with order_slot_read() of tools/record/session/order.h. */
+	/* The rest was written before.  Partner: order_slot_read() of tools/record/session/ */
 	smp_store_release(&slot->commit, (u32)(idx + 1) ^ ldb_words_hash(tsc, word, arg, arg2));
 }
 

@@ -122,7 +122,10 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 	return rc;
 }
 
-/* Writes the names of all threads, without ldb_threads_lock, which would block the scheduler. */
+/*
+ * Writes the names of all threads, and finds out which of them are asleep; does so without
+ * ldb_threads_lock, which would block the scheduler.
+ */
 static void introduce_threads(struct ldb_session *s)
 {
 	struct task_struct *p;
@@ -231,9 +234,7 @@ static int bind_pid(struct ldb_session *s, pid_t nr)
 	return rc;
 }
 
-/*
- * Removes groups that the caller may not use: the tracepoints of system calls slow down every program.
- */
+/* Removes a group that not every user may record: its tracepoints slow down every program. */
 static u32 permitted(u32 events)
 {
 	return perfmon_capable() ? events : events & ~LDB_GROUP_CALL_ALL;
@@ -288,7 +289,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	if (rc)
 		return rc;
 	s = new_session(&c);
-	/* total_size then includes the rings of kernel events that are not in the mapped size. */
+	/* With ENOMEM, total_size includes the rings of kernel events even if they are separate. */
 	if (PTR_ERR_OR_ZERO(s) == -ENOMEM && put_user(c.total_size, &arg->total_size))
 		return -EFAULT;
 	if (IS_ERR(s))
@@ -387,9 +388,10 @@ int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
  * Pauses the session or resumes it.  Called with ldb_file.pausing held.  Returns the groups that
  * cannot be delivered any more (LDB_GROUP_*), usually 0, or an error.
  *
- * A paused session still follows which threads exist and which of them run, so the probes of switches,
- * migrations, forks and exits stay registered.  All others are unregistered after disarm_delay_ms if
- * no other session needs them; until then they find that the session wants no events.
+ * A paused session still follows which threads exist and which of them run, so the probes of
+ * switches, migrations, forks, execs and exits stay registered.  All others are unregistered after
+ * disarm_delay_ms if no other session needs them; until then they find that the session wants no
+ * events.
  */
 long ldb_session_pause(struct ldb_session *s, bool pause)
 {

@@ -47,7 +47,7 @@ static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb
 	smp_store_release(&page->k_seq, data_race(t->seq));	/* see thread_leaves() */
 }
 
-/* Initialises the page at registration.  k_seq stays 0, because the state is not known yet. */
+/* Initialises the page at registration.  k_seq is 0 until publish() in thread.c knows the state. */
 static inline void ldb_stamp_all(const struct ldb_thread *t, struct ldb_page *page)
 {
 	WRITE_ONCE(page->k_seq, 0);

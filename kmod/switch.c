@@ -102,7 +102,7 @@ static __always_inline void find_frame(const struct ldb_thread *t, struct ldb_se
 /* The innermost frames of a thread that leaves. */
 struct frames {
 	struct ldb_frame_seen own;	/* the innermost frame of the block that was registered */
-	struct ldb_frame_seen of_all;	/* valid if has_chain is set: the innermost frame of all blocks */
+	struct ldb_frame_seen of_all;	/* with has_chain: the innermost frame of all blocks */
 	bool	has_chain, is_known;
 };
 
@@ -155,8 +155,8 @@ static __always_inline void thread_comes(struct ldb_thread *t, struct ldb_sessio
 }
 
 /*
- * Called after the change of seq and a full barrier.  Stamps the page that the thread has now, even if
- * it had none when the event was written (publish() in thread.c).
+ * Called after the change of seq and a full barrier.  Stamps the page that the thread has now, even
+ * if it had none when the event was written (publish() in thread.c).
  */
 static __always_inline void stamp_out(struct ldb_thread *t, u32 flags, u64 now,
 				      const struct ldb_frame_seen *f)

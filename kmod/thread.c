@@ -53,9 +53,9 @@ void ldb_threads_exit(void)
 }
 
 /*
- * Adds a thread to the table.  Returns 0 also if the thread is in the table already, or if the session
- * has ended.  The latter happens if the probe of a fork found the parent before the end of the
- * session; then the child is not added, because it would never be removed.  Probes may call this.
+ * Adds a thread to the table.  Returns 0 also if the thread is in the table already, or if the
+ * session has ended.  The latter happens if the probe of a fork found the parent before the end of
+ * the session; then the child is not added, because it would never be removed.  Probes may call this.
  */
 int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 {
@@ -268,8 +268,8 @@ static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb
 }
 
 /*
- * Frees the slot and the thread's page.  Returns true if a probe may still be stamping one of these
- * pages.
+ * Detaches the page of the slot from its thread, and the page of t, if any, from t.  Returns true if
+ * a probe may still be stamping one of these pages.
  */
 static bool release_page(struct ldb_session *s, struct ldb_thread *t, u32 slot)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Counts the observed threads that wait for each CPU, so that a switch between two tasks that are
- * not observed is recorded while such a thread waits; otherwise it costs only one more test.
+ * not observed is recorded while such a thread waits; otherwise the switch costs one more test only.
  *
  * A CPU's counts are changed only with its run queue's lock held, so they need no atomics.  The
  * exception is a thread that is moved while it waits: then only the lock of the CPU that it leaves

@@ -86,7 +86,7 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 	if (!ldb_wants(s, LDB_GROUP_SCHED))
 		return;
 	now = ldb_clock_now(s->clock);
-	/* The task in curr cannot be freed before this probe ends, because it has not switched yet. */
+	/* The task in curr cannot be freed before this probe ends: it has not been switched yet. */
 	curr = READ_ONCE(c->curr);
 	if (curr)
 		other = ldb_name(sc, s, curr, runs_on(c, curr), LDB_SCHED_F_OTHER, now);

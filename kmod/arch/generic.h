@@ -5,7 +5,7 @@
 
 static __always_inline u64 ldb_cpu_stamp(void)
 {
-	return 0;	/* not called */
+	return 0;	/* called only if the parameter force_tsc is set */
 }
 
 static inline bool ldb_cpu_stamp_is_trusted(void)

@@ -33,7 +33,7 @@ static __always_inline u32 ldb_cpu_fault_flags(unsigned long error)
 	       (error & X86_PF_PROT ? LDB_FAULT_F_PRESENT : 0);
 }
 
-/* Returns the value saved when current last left a CPU; glibc sets it once, when a thread starts. */
+/* Returns the value saved when current last left a CPU; glibc sets it only when a thread starts. */
 static __always_inline u64 ldb_cpu_thread_pointer(void)
 {
 	return current->thread.fsbase;

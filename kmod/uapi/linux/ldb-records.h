@@ -14,7 +14,7 @@
  * "site" is a code address: the return address of the call that caused the event.
  *
  * Events of more than one slot: the following slots have type LDB_EV_CONT + k
- * (k = 1, 2, ...), and their tsc, tid, arg and arg2 fields are payload.
+ * (k = 1, 2, ...), and their other fields, except commit, are payload.
  */
 enum ldb_event {
 	/* 0x1xx: threads and functions */
@@ -61,9 +61,9 @@ enum ldb_event {
 	 * known (the module does not know it)
 	 */
 	LDB_EV_SWITCH		= 0x401,
-	/* 2 slots, see struct ldb_switch_rec; tid is observed, and its frames were read */
+	/* 2 slots, see struct ldb_switch_rec; tid is observed: it has a page or its chain was read */
 	LDB_EV_SWITCH_OUT	= 0x402,
-	/* as SWITCH, but neither task is observed; written while an observed thread waits for this CPU */
+	/* as SWITCH, but neither task is observed, and an observed thread waits for this CPU */
 	LDB_EV_RUNNING		= 0x403,
 	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
 	/* tid: woken and runnable, arg2: the task that runs on its CPU, arg: that CPU */
@@ -83,7 +83,7 @@ enum ldb_event {
 	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
 	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: names a tid */
 	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
-	/* tid: the interrupted thread, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
+	/* tid: the interrupted thread, arg: begin, arg2: see enum ldb_irq_kind; flags: LDB_IRQ_* */
 	LDB_EV_IRQ		= 0x431,
 	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: names a line */
 	/*
@@ -109,7 +109,7 @@ enum ldb_lock_kind {
 	LDB_LOCK_SEM		= 6,	/* wait only */
 	LDB_LOCK_BARRIER	= 7,	/* wait only */
 	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the joined thread */
-	LDB_LOCK_OWN		= 9,	/* implemented and reported by the program: ldb_lock_wait(3) */
+	LDB_LOCK_OWN		= 9,	/* of the program's own kind: ldb_lock_wait(3) */
 };
 
 #define LDB_LOCK_KIND(flags)	((flags) & 0xff)
@@ -253,7 +253,10 @@ struct ldb_req_rec {
 	 * id, high half
 	 */
 	__u64	queue;
-	/* START, BLOCK, END, END_ALL: gen, high half; CLASS: name bytes 12-15; LINK: span id, high half */
+	/*
+	 * START, BLOCK, END, END_ALL: gen, high half;
+	 * CLASS: name bytes 12-15;  LINK: span id, high half
+	 */
 	__u32	payload1;
 	__u16	cont1;
 	__u16	pad1;
@@ -316,7 +319,7 @@ enum ldb_sched_state {
 	LDB_STATE_UNKNOWN	= 15,	/* only in SCHEDSTAT */
 };
 
-#define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted the task */
+#define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*, RUNNING: the kernel preempted the task */
 #define LDB_SCHED_F_TID		0x0020	/* tid is an observed thread */
 #define LDB_SCHED_F_OTHER	0x0040	/* arg2 is an observed thread */
 /*
@@ -395,7 +398,7 @@ struct ldb_frame_rec {
 /* all frames of all thread blocks follow, not only new ones */
 #define LDB_FRAME_F_ALL		0x0004
 
-/* LDB_EV_FUTEX_WAIT: the thread is about to wait, unless the word no longer has the expected value. */
+/* LDB_EV_FUTEX_WAIT: the thread is about to wait, if the word still has the expected value. */
 struct ldb_futex_rec {
 	/* slot 0 */
 	__u64	tsc;
@@ -460,7 +463,7 @@ struct ldb_fault_rec {
 	__u32	pad0;
 	__u32	commit0;
 	/* slot 1 */
-	__u64	pc;		/* an address in the program's code, also if the kernel made the access */
+	__u64	pc;		/* an address in the program's code, also with LDB_FAULT_F_KERNEL */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -472,7 +475,7 @@ struct ldb_fault_rec {
 #define LDB_FAULT_F_WRITE	0x0001
 #define LDB_FAULT_F_EXEC	0x0002	/* an instruction fetch */
 #define LDB_FAULT_F_PRESENT	0x0004	/* the page was mapped, but not for this access */
-#define LDB_FAULT_F_KERNEL	0x0008	/* the kernel made the access, in a system call of the thread */
+#define LDB_FAULT_F_KERNEL	0x0008	/* the kernel made the access, usually in a system call */
 
 /*
  * LDB_EV_SCHEDSTAT: the kernel's counters of a thread, which a scanner has read because there are
@@ -497,10 +500,11 @@ struct ldb_schedstat_rec {
 	__u32	commit1;
 };
 
-#define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* the thread was running: its CPU time grew during the reading */
+/* the thread was running: its CPU time grew during the reading */
+#define LDB_SCHEDSTAT_F_ON_CPU	0x0010
 /*
- * up to `ran` no poll found the chain unchanged for long; there was no poll between `ran` and this
- * reading
+ * the scanner did not poll the thread for long after `ran`, and its first poll after that, which
+ * found a change, led to this reading
  */
 #define LDB_SCHEDSTAT_F_UNSEEN	0x0020
 #define LDB_SCHEDSTAT_F_SLEEPS	0x0040	/* nr_sleeps is valid; it was read just after the rest */
@@ -512,7 +516,8 @@ struct ldb_schedstat_rec {
  * any case.
  */
 #define LDB_IRQ_KIND(flags)	((flags) & 0xf)
-#define LDB_IRQ_NR_SHORT(flags)	((flags) >> 8)	/* short interrupts since the thread's last record */
+/* number of short interrupts since the thread's last record */
+#define LDB_IRQ_NR_SHORT(flags)	((flags) >> 8)
 enum ldb_irq_kind {
 	LDB_IRQ_HARD		= 1,	/* a device's handler; arg2: the interrupt's line */
 	LDB_IRQ_SOFT		= 2,	/* arg2: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
@@ -567,12 +572,14 @@ struct ldb_syscall_rec {
 	__s64	result;
 	__u32	arg_lo;		/* the argument that LDB_SYSCALL_ARG() names, bits 0-31 */
 	__u16	cont1;
-	__u16	nr_short;	/* calls since the thread's last record that were too short for one */
+	/* without F_SLEEP: number of calls since the last such record that were too short */
+	__u16	nr_short;
 	__u64	arg0;
 	__u32	arg_hi;
 	__u32	commit1;
 	/* slot 2, of SYSCALL_FD: what the descriptor arg0 is */
-	__u64	name0;		/* bytes of the name as in memory, cut or padded with NUL; or an address */
+	/* bytes of the name as in memory, cut or padded with NUL; or an address: see `kind` */
+	__u64	name0;
 	__u32	name2;
 	__u16	cont2;
 	__u16	kind;		/* enum ldb_fd_kind */
@@ -583,7 +590,7 @@ struct ldb_syscall_rec {
 
 /* index of the recorded argument, 1: the second; 0: none */
 #define LDB_SYSCALL_ARG(flags)	((flags) & 0x7)
-/* The thread began to sleep in the call: `end` is when it left its CPU, not when the call returned. */
+/* The thread began to sleep in the call: begin and end are when it left its CPU. */
 #define LDB_SYSCALL_F_SLEEP	0x0010
 /* A value of nr, with F_SLEEP: the thread slept in a page fault at address arg0 (0: not known). */
 #define LDB_SYSCALL_NR_FAULT	0xffffffffU
@@ -599,7 +606,7 @@ enum ldb_fd_kind {
 	LDB_FD_FILE	= 1,	/* name: the last component of its path */
 	LDB_FD_PIPE	= 2,
 	LDB_FD_ANON	= 3,	/* name: "[eventfd]" and the like */
-	LDB_FD_SOCKET	= 4,	/* a socket of another family than the following ones */
+	LDB_FD_SOCKET	= 4,	/* another family of sockets than the following, or no peer */
 	LDB_FD_UNIX	= 5,	/* name: the path to which either end is bound, or empty */
 	LDB_FD_INET	= 6,	/* peer: address in name0, port in name1, in network byte order */
 	LDB_FD_INET6	= 7,	/* peer: address in name0 and name1, port in name2 */

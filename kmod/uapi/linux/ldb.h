@@ -7,7 +7,8 @@
  * (a memfd) or the module (/dev/ldb) provides.  Both lay it out in the same way, and a reader takes
  * every offset from the info page:
  *
- *	info page	one struct ldb_info; written by the provider
+ *	info page	one struct ldb_info; written by the provider and, where this is said,
+ *			by the runtime
  *	thread pages	max_threads x page_stride, one struct ldb_page each
  *	stacks		max_threads x stack_stride, one struct ldb_stack each
  *	rings		nr_rings x ring_stride, one struct ldb_ring_hdr each,
@@ -96,13 +97,15 @@ struct ldb_page {
 	__u64	seen;		/* FUNC records written for this thread */
 	__u64	looks_changed;	/* polls that found a change */
 	__u64	scans;		/* complete, consistent readings of the chain of frame records */
-	__u64	invalid;	/* readings discarded because the thread changed the chain meanwhile */
-	__u64	foreign;	/* readings in which the innermost record was in no registered stack */
+	/* readings that were discarded because the thread changed the chain meanwhile */
+	__u64	invalid;
+	/* readings in which the innermost record was in no registered stack */
+	__u64	foreign;
 	__u64	too_deep;	/* frames ignored because the stack had more than LDB_STACK_MAX */
 	__u64	disorder;	/* frame records rejected for their canary, order or generation */
 	__u64	last_look_tsc;	/* the last poll at which the chain was known */
 	__u64	gap_tsc;	/* total time in observation gaps of this thread */
-	/* observed invocations that were not written because they are shorter than func_threshold */
+	/* observed invocations that were not written because they are too short (func_threshold) */
 	__u64	below_threshold;
 	__u64	cost_tsc;	/* estimated time that polling has cost the thread */
 	/*
@@ -149,7 +152,7 @@ struct ldb_stack_frame {
 	__u64	start_min, start_max;
 	__u64	last_seen;	/* the invocation was still running at this time */
 	__u32	flags;		/* LDB_FUNC_F_FROM_START, LDB_FUNC_F_RESUMED */
-	__u32	in_request;	/* the thread worked on a request when the frame was first observed */
+	__u32	in_request;	/* when first observed, the thread worked on a request */
 };
 
 struct ldb_stack {
@@ -178,7 +181,7 @@ struct ldb_scan_stats {		/* two cache lines of the info page for each scanner */
 
 /* Why a read or write on a connection was assigned to no request (ldb-record --request=socket). */
 enum ldb_socket_left {
-	/* another thread, or the code that a signal handler interrupted, was using the connection */
+	/* another thread, or code that a signal handler interrupted, was using the connection */
 	LDB_SOCKET_LEFT_BUSY,
 	LDB_SOCKET_LEFT_TABLE,	/* too many descriptors, or no memory */
 	LDB_SOCKET_LEFT_UNREAD,	/* written to a connection before anything was read from it */
@@ -200,7 +203,8 @@ struct ldb_info {
 	__u64	tsc_hz;			/* cycles per second of the clock; 1e9 for MONO */
 	/* written by the runtime */
 	__u64	attach_tsc;
-	__u64	unobserved_threads;	/* threads for which no page was left, or that never registered */
+	/* threads for which no page was left, or that never registered */
+	__u64	unobserved_threads;
 	__u64	unobserved_events;	/* events of threads without a page */
 	/*
 	 * LDB_INFO_F_SPLIT: where the rings of the kernel's events begin, one for each CPU;
@@ -226,7 +230,8 @@ struct ldb_info {
 };
 
 /* ldb_info.flags */
-#define LDB_INFO_F_KERNEL	0x1	/* the module provides the session, and writes 0x4xx events */
+/* the module provides the session, and writes 0x4xx events */
+#define LDB_INFO_F_KERNEL	0x1
 #define LDB_INFO_F_SPLIT	0x2	/* kernel events have rings of their own */
 
 /*
@@ -252,8 +257,9 @@ struct ldb_info {
  *
  * A thread group is in one session at most.  A thread that was registered (LDB_IOC_REG) has a page.
  * The module keeps the page's k_ fields up to date, and the thread's switch events contain its
- * innermost frame.  A page has at most one thread.  The registration ends when the thread exits, by
- * LDB_IOC_UNREG, or when another thread is registered with the same page.
+ * innermost frame.  A page has at most one thread.  The registration ends by LDB_IOC_UNREG, when the
+ * thread exits or is registered with another page, when another thread is registered with the same
+ * page, or when the session is dead.
  *
  * Only the process that created the session and the process that joined it can map the memory, with
  * MAP_SHARED and not executable.  In a fork child that inherits a mapping, the mapping shows other
@@ -263,23 +269,24 @@ struct ldb_info {
  * only the process that created the session can map, read-only: so the program cannot read events
  * that only a recorder with CAP_PERFMON may read.
  *
- * poll() returns POLLIN when a quarter of a ring was filled with kernel events since the last
- * poll() that returned POLLIN, and POLLHUP when the session is dead: the thread group has ended,
- * or its exec() ended the session.
+ * poll() returns POLLIN when kernel events have filled another quarter of a ring since the last
+ * poll() that returned POLLIN, POLLHUP when the session is dead (the thread group has ended, or its
+ * exec() ended the session), and POLLERR if the file has no session.
  *
  * A thread outside the group appears only in events about the group's scheduling, for example
- * because it ran before or after one of the group's threads, or, if it is a kernel thread, in
- * LDB_EV_DISK.  If the creator lacks CAP_PERFMON, such a thread has tid 0, LDB_SCHED_F_HIDDEN and
- * no name, and has no LDB_EV_DISK.
+ * because it ran before or after one of the group's threads, as the child in LDB_EV_FORK, or, if it
+ * is a kernel thread, in LDB_EV_DISK.  If the creator lacks CAP_PERFMON, such a thread has tid 0,
+ * LDB_SCHED_F_HIDDEN and no name, and has no LDB_EV_DISK.
  *
  * The session ends when both the recorder and the program have closed the file and
  * unmapped the memory.
  *
  * Errors: EINVAL an invalid argument or a size this module does not know; EPERM a missing
  * permission; EBUSY the file has a session already, or a program has already joined it; EEXIST the
- * thread group is in another session; ENOMEM, with total_size set, also if RLIMIT_MEMLOCK is
- * exceeded; EDQUOT the module's max_mb, max_sessions or max_user_sessions is exceeded; ESRCH no
- * such process or thread; ENXIO no session, or not joined; ENOTTY not an ioctl of this version.
+ * thread group is in another session; ENOMEM there is no memory, or RLIMIT_MEMLOCK is exceeded
+ * (LDB_IOC_CREATE then sets total_size); EDQUOT the module's max_mb, max_sessions or
+ * max_user_sessions is exceeded; ESRCH no such process or thread; ENXIO no session, or not joined,
+ * or dead; ENOTTY not an ioctl of this version.
  */
 #define LDB_DEVICE		"/dev/ldb"
 #define LDB_DEVICE_ABI		1
@@ -291,7 +298,8 @@ struct ldb_info {
 #define LDB_GROUP_PROCESS	0x4	/* FORK, EXEC, EXIT */
 #define LDB_GROUP_FAULT		0x8	/* FAULT */
 #define LDB_GROUP_IRQ		0x10	/* IRQ, IRQ_NAME */
-#define LDB_GROUP_CALL		0x20	/* SYSCALL, SYSCALL_FD of system calls in which a thread sleeps */
+/* SYSCALL, SYSCALL_FD of system calls and page faults in which a thread sleeps */
+#define LDB_GROUP_CALL		0x20
 /*
  * SYSCALL events of all calls that take at least ldb_calls.min_ns; delivered only with CAP_PERFMON
  */
@@ -315,7 +323,8 @@ struct ldb_create {
 	__u32	scan_ring_order; /* 8 .. 24 */
 	__u32	nr_scanners;	/* 0 .. LDB_MAX_SCANNERS */
 	__u32	max_threads;	/* 1 .. 4096 */
-	__u32	clock_id;	/* in: enum ldb_clock, 0: the module chooses; out: the session's clock */
+	/* in: enum ldb_clock, 0: the module chooses; out: the session's clock */
+	__u32	clock_id;
 	__u32	pad;		/* 0 */
 	/*
 	 * out: number of bytes to map; with ENOMEM: size of the memory that the session would have
@@ -356,8 +365,12 @@ struct ldb_calls {
 #define LDB_CHAIN_BLOCKS_MAX	8
 struct ldb_chains {
 	__u32	nr_blocks;	/* thread blocks of each thread; 0: chains are not read */
-	__u32	share;		/* reading may take 1/share of a thread's time; 0: no limit */
-	__u64	tick_ns;	/* least time between two such readings of a thread by the timer */
+	/*
+	 * readings at switches may take 1/share of a thread's time, and those in the timer's
+	 * interrupts as much; 0: no limit
+	 */
+	__u32	share;
+	__u64	tick_ns;	/* least time between two readings of a thread in interrupts */
 	__s64	offset[LDB_CHAIN_BLOCKS_MAX]; /* offset of block n from the thread pointer */
 	/*
 	 * The module returns these sums over all CPUs since the session was created.  Times are in
