@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measures what recording a switch costs, in guest instructions: part of make bench.
+# Measures what recording switches, page faults and interrupts costs, in guest instructions: part of
+# make bench.
 #
 #	tests/kmod/bench.sh [KERNEL]...		default: 6.1 6.12
 #

@@ -6,9 +6,9 @@
 #
 #	tests/kmod/debug-kernel.sh [kasan | kcsan]
 #
-# It prints the folder: bzImage, and a tree to build modules against; 7 minutes on two cores.
-# kasan, the default, has kmemleak too, and both have lockdep and KCOV.  Messages go to stderr.
-# What make prints is in the folder's build.log.
+# It prints the folder, which contains bzImage and a tree to build modules against.  Building takes
+# 7 minutes on two cores.  kasan, the default, has kmemleak too, and both have lockdep and KCOV.
+# Messages go to stderr.  What make prints is in the folder's build.log.
 
 . "$(dirname "$0")/../lib/kmod.sh"
 series=6.1

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make check-kmod-debug runs all tests of tests/kmod in the kernel with KASAN, lockdep and
-# kmemleak, with more cycles, larger storms and more of the generator's programs; those that
-# use the module directly in the kernel with KCSAN; and tests that both notice faults.
+# kmemleak, with more cycles, larger storms and more of kmod-fuzz's programs; storms.t and most of
+# programs/ in the kernel with KCSAN; and harness.t, which tests that both kernels notice faults.
 #
 #	tests/kmod/debug.sh [TEST]...
 #
-# LDB_CYCLES: cycles of load, record and unload, default 1000; LDB_FUZZ_SECONDS: of
-# kmod-fuzz in each kernel, default 300.  Ends in "N passed, N failed" like make check.
-# About three quarters of an hour on two cores, and a quarter more the first time, for
-# the kernels.
+# LDB_CYCLES: cycles of load, record and unload, default 1000; LDB_FUZZ_SECONDS: how long
+# kmod-fuzz runs in each kernel, default 300.  The last line is "N passed, N failed", as of make
+# check.  This takes about three quarters of an hour on two cores, and a quarter more the first
+# time, when the kernels are built.
 
 . "$(dirname "$0")/../lib/kmod.sh"
 LDB_CYCLES=${LDB_CYCLES:-1000}
@@ -25,7 +25,7 @@ mkdir -p "${log%/*}"
 for kernel in kasan kcsan; do
 	sh "$KMOD/debug-kernel.sh" $kernel >/dev/null || exit 1
 done
-# Tests that only use the module are slow in a debug kernel, and find no further races.
+# Other tests, which record with the module, are slow in a debug kernel, and find no further races.
 races="kmod-api kmod-events kmod-fuzz kmod-hits kmod-join kmod-life kmod-order kmod-race"
 {
 	sh "$KMOD/run.sh" -k kasan "$@"

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests "make dkms" and dkms(8): built and installed for each kernel of the guests, in scratch
-# trees; the installed module is loaded there.  It also tests for which kernels the module
-# refuses to be built.
-# Slow: few changes concern the package; guests build the module by make modules.
+# Tests "make dkms" and dkms(8): the module is built and installed for each kernel of the guests, in
+# scratch trees, and the installed module is loaded in a guest.  It also tests for which kernels
+# the module refuses to be built.
+# Slow: few changes concern the package; the guests' tests build the module by make modules.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/kmod.sh"
 
-# Compiles compat.h alone, without any kernel headers, for a given version.
+# Preprocesses compat.h alone, without any kernel headers, for a given version.
 mkdir -p "$WORK/stub/linux/sched"
 for header in ftrace ldb mm sched version sched/isolation; do
 	: >"$WORK/stub/linux/$header.h"
 done
-compat()	# version option...: prints the compiler's messages
+compat()	# version option...: prints the first #error, if there is one
 {
 	compat_code=$(echo "$1" | awk -F. '{ print $1 * 65536 + $2 * 256 + $3 }')
 	shift
 	$CC -E -I"$WORK/stub" -DLINUX_VERSION_CODE="$compat_code" '-DKERNEL_VERSION(a,b,c)=((a)*65536+(b)*256+(c))' \
 		'-DIS_ENABLED(x)=1' "$@" -x c "$TOP/kmod/compat.h" 2>&1 >/dev/null | grep '#error' | head -n 1
 }
-ok "6.1 and 6.12 are built for" test -z "$(compat 6.1.0)$(compat 6.12.117)"
-ok "6.0 is not" eval "compat 6.0.19 | grep -q 'needs Linux 6.1'"
-ok "nor what it was not tested with" eval "compat 6.13.0 | grep -q 'make modules LDB_UNTESTED=1'"
-ok "unless it is asked for" test -z "$(compat 6.13.0 -DLDB_UNTESTED_KERNEL)"
-ok "nor real-time kernels" eval "compat 6.12.0 -DCONFIG_PREEMPT_RT=1 | grep -q PREEMPT_RT"
-ok "not even then" eval "compat 6.12.0 -DCONFIG_PREEMPT_RT=1 -DLDB_UNTESTED_KERNEL | grep -q PREEMPT_RT"
+ok "6.1 and 6.12 are accepted" test -z "$(compat 6.1.0)$(compat 6.12.117)"
+ok "6.0 is refused" eval "compat 6.0.19 | grep -q 'needs Linux 6.1'"
+ok "so is a kernel that was not tested" eval "compat 6.13.0 | grep -q 'make modules LDB_UNTESTED=1'"
+ok "unless LDB_UNTESTED is set" test -z "$(compat 6.13.0 -DLDB_UNTESTED_KERNEL)"
+ok "a real-time kernel is refused" eval "compat 6.12.0 -DCONFIG_PREEMPT_RT=1 | grep -q PREEMPT_RT"
+ok "also if LDB_UNTESTED is set" eval "compat 6.12.0 -DCONFIG_PREEMPT_RT=1 -DLDB_UNTESTED_KERNEL | grep -q PREEMPT_RT"
 
 if ! command -v dkms >/dev/null; then
 	skip "dkms" "no dkms: package dkms"

@@ -93,7 +93,7 @@ runs -a >all.runs
 ok "every test runs in a kernel" test "$(cut -d' ' -f1 default.runs | sort -u)" = "$tests"
 ok "all in both, when asked for all" \
 	test "$(for test in $tests; do for kernel in $kernels; do echo "$test $kernel"; done; done)" = "$(cat all.runs)"
-ok "what looks at the module itself always does" \
+ok "tests of the module itself always run in both" \
 	test "$(grep -c -e '^kmod-' -e '^truth' -e '^e2e' default.runs)" -eq $(($(echo "$kernels" | wc -l) * $(echo "$tests" | grep -c -e '^kmod-' -e '^truth' -e '^e2e')))
 ok "those with a time and those without are all of them" \
 	test "$({ runs -t timed; runs -t others; } | sort)" = "$(cat default.runs)"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests a machine that isolates a CPU (isolcpus, nohz_full): a user without privileges cannot
-# arm the module's hooks, which interrupts every CPU; with the hooks armed, sessions that come
-# and go interrupt none but their own.
+# Tests a machine that isolates a CPU (isolcpus): a user without privileges cannot arm the module's
+# hooks, which interrupts every CPU; with the hooks armed, sessions of a program on another CPU do
+# not interrupt the isolated one.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/kmod.sh"
 need_guests
@@ -9,7 +9,7 @@ check "the guests' programs build" "make -s --no-print-directory -C $KMOD all BU
 cat >inside.sh <<'END'
 insmod /ldb.ko max_user_rate=0 disarm_delay_ms=60000 mode=0666
 echo "isolated: $(cat /sys/devices/system/cpu/isolated)"
-# Prints the counts of interrupts of CPU 1 by other CPUs: function calls, TLB flushes, rescheduling.
+# Prints how often other CPUs have interrupted CPU 1: for function calls, TLB flushes, rescheduling.
 interrupts() { awk '/^ *(CAL|TLB|RES):/ { n += $3 } END { print n }' /proc/interrupts; }
 sessions() { taskset 1 sessions-plain "$@"; }
 echo "nobody: $(sessions 1 65534)"

@@ -3,9 +3,10 @@
 #
 #	awk -v kernel=6.1 -v tests="a.t b.t" -v first=1 -f merge.awk OUTPUT
 #
-# A test is failed that ended without its plan, with fewer results than planned, with
-# a bad exit status and no failure, or under which the kernel complained; so is one
-# that was asked for and never ran.  The last line is "@@ total N".
+# A test fails if it did not run to its end, if it printed results and no plan, if it did not print
+# as many results as planned, if its exit status is not 0 although none of its results is a failure,
+# or if the kernel complained.  A test without results passes if its exit status is 0, and is
+# skipped if that is 77.  The last line is "@@ total N".
 
 function result(good, what, rest)
 {

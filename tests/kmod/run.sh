@@ -6,12 +6,13 @@
 #	tests/kmod/run.sh [-ajn] [-t WHICH] [-k KERNEL]... [-o FILE] [TEST]...
 #
 #	-a	all tests in all kernels, as LDB_KMOD_ALL=1 (make check-kmod)
-#	-j	their guests side by side, as LDB_KMOD_JOBS=1: where CPUs are to spare
+#	-j	the kernels' guests side by side, as LDB_KMOD_JOBS=1: where CPUs are to spare
 #	-n	only says what would run: a line for each kernel
 #	-t	timed: only scripts with a line "# Timed: WHY" or "# Alone: WHY", others: only
-#		those without; tests/run.sh lets the latter run beside other tests
+#		scripts without, and programs; tests/run.sh lets the latter run beside other tests
 #	-k	6.1, 6.12 (default: those of kernels.sh list), kasan or kcsan
-#	-o	keeps what the guests printed, unchanged
+#	-o	writes what each guest printed, unchanged, to FILE.KERNEL, and its kernel's
+#		messages to FILE.KERNEL.dmesg
 #
 # Without -a, -k or TEST, tests that do not depend on the kernel run in one of them (one_kernel
 # below), and one line says so; those with a line "# Slow: WHY" only in make check-all
@@ -22,7 +23,7 @@
 #
 #	tests/kmod/run.sh -k 6.1 truth.t
 #
-# TEST may be "quick": one kernel, and the tests that find most in half a minute.
+# TEST may be "quick": kmod-api, kmod-events and kmod-hits in one kernel, in half a minute.
 #
 # LDB_TEST_TIMEOUT is for one test (default 240 s); with LDB_LENGTHS=1 calls.t judges how long
 # system calls are, too.  In CI, an unavailable kernel is a failure;
@@ -89,9 +90,9 @@ is_debug()	# kernel
 }
 
 # The analysis, the scanner and the recorder's messages are the same in each kernel, and so are most
-# other things that these tests check.  So of two similar tests one runs in this kernel, and one in
-# the other.  The events of the module itself are tested in both kernels: e2e.t, truth.t and
-# programs/.
+# other things that these tests check.  So of two similar tests one runs in one kernel, and one in
+# the other.  Tests that are not in this list run in both kernels: those of the module's own events
+# (e2e.t, truth.t, programs/) and some others.
 one_kernel=$(xargs <<EOF
 6.1:calls.t 6.1:frames.t 6.1:ftrace-off.t 6.1:idle.t 6.1:storms.t 6.1:wakers-io.t 6.1:why-cpu.t
 6.1:why-memory.t
@@ -155,7 +156,7 @@ boot_guest()
 	[ "$status" -ne 96 ] || [ "$boots" -ge 12 ]
 }
 
-# Finds the kernel and builds the module; returns false, with a result, if that is all.
+# Finds the kernel and builds the module.  If that fails, prints a result and returns false.
 prepare_guest()	# kernel test...
 {
 	kernel=$1
@@ -174,7 +175,7 @@ prepare_guest()	# kernel test...
 	release=$(echo "$triple" | cut -d' ' -f1)
 	image=$(echo "$triple" | cut -d' ' -f2)
 	headers=$(echo "$triple" | cut -d' ' -f3)
-	# The two debug kernels have the same release.  Their coverage is recorded by the module.
+	# The two debug kernels have the same release.  For them the module is compiled for KCOV.
 	kmod_build=$BUILD
 	cover=
 	if is_debug "$kernel"; then
@@ -241,7 +242,7 @@ run_guest()
 	echo "$status" >"$own/status"
 }
 
-# Prints the output of one script, and the results of all others.
+# only() prints the output of one test, all_but() that of all others.
 only()		# test
 {
 	awk -v test="$1" '/^@@ begin / { on = $3 == test } on; /^@@ end / { on = 0 }' "$own/out"
@@ -296,7 +297,7 @@ report_guest()	# kernel
 	fi
 }
 
-report_all()	# reports the guests of $running in the order in which they end
+report_all()	# reports the guests of $running, in the order in which they were started
 {
 	for guest in $running; do
 		wait "${guest#*:}"

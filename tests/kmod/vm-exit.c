@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vm-exit PORT-VALUE: ends the guest through QEMU's isa-debug-exit device, as the last action of
+ * vm-exit VALUE: ends the guest through QEMU's isa-debug-exit device, as the last action of
  * its init.  Powering off would need ACPI.  QEMU's own exit status is then VALUE * 2 + 1.  It is
  * linked statically, because it must run when nothing else works.
  */

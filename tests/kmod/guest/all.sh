@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# This script runs in the guest: it runs tests one after the other, for tests/kmod/run.sh to
-# read.
+# This script runs in the guest: it runs tests one after the other, and prints their output and
+# results for tests/kmod/run.sh.
 #
 #	all.sh [-t SECONDS] TEST...
 #
-# A TEST is a path: a script (*.t) or a program; both print TAP.  Each is enclosed by
-# "@@ begin NAME" and "@@ end NAME STATUS SECONDS KERNEL", where KERNEL is "clean" or
-# "complained" since the test before.  JSON documents that its tools printed come before
-# the end, thinned, each in a line "# json ...".
+# A TEST is a path: a script (*.t) or a program; both print TAP.  The output of each is enclosed by
+# "@@ begin NAME" and "@@ end NAME STATUS SECONDS KERNEL", where KERNEL is "complained" if the
+# kernel did so during the test, else "clean".  JSON documents that its tools printed come before the
+# end, made smaller by thin.jq, each in a line "# json ...".
 
 TOP=/ldb
 BUILD=/ldb/build

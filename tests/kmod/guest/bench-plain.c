@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Measures what a switch costs with a recorder and without: two threads play ping-pong, and the
- * time stamp counter, which counts instructions in a guest that runs under -icount, measures a
- * round trip.  The same is measured for a page fault, and for an interval in which nothing but
- * interrupts takes time.
+ * time stamp counter, which counts instructions in a guest that runs under -icount, measures their
+ * round trips.  It also measures page faults, and a loop in which only interrupts occur.
  *
  *	bench-plain WATCH KIND ROUNDS
  *
  * WATCH: none, or the session of the module that it opens for itself: sched (switches, wake-ups,
- * migrations), all (futexes and the end of threads too, and a page and an innermost frame for
- * each thread, as the runtime has it).  KIND: pipe, futex, fault or irq.  It prints "KIND WATCH
+ * migrations) or all (all groups but LDB_GROUP_CALL_ALL; the two threads have a page and an
+ * innermost frame, as with the runtime).  KIND: pipe, futex, fault or irq.  It prints "KIND WATCH
  * ROUNDS INSTRUCTIONS EVENTS".
  */
 #include <fcntl.h>
@@ -149,7 +148,7 @@ static void touch_pages(void)
 	}
 }
 
-/* Each round takes some time. */
+/* Each round is 50,000 turns of an empty loop. */
 static void spin(void)
 {
 	begin_counting();

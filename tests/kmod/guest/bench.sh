@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # This script runs in a guest that counts instructions (tests/kmod/bench.sh): it prints, for
-# each way to record and each kind of ping-pong, a line "ROW KIND WATCH ROUNDS INSTRUCTIONS
+# each way to record and each kind of benchmark, a line "ROW KIND WATCH ROUNDS INSTRUCTIONS
 # EVENTS".
 
 TRACING=/sys/kernel/tracing
@@ -11,7 +11,7 @@ kinds="pipe futex"
 # This waits until the kernel has finished its boot.
 sleep 5
 
-# These are compared with nothing.
+# Page faults and interrupts are not measured with ftrace and perf.
 kinds_module="pipe futex fault irq"
 
 bench()	# row watch command...: the benchmark is appended to the command's arguments

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the system calls in which a thread sleeps, and slow system calls, by the module.  The files
-# that the calls use are on the disk.
+# Tests the module's events of system calls in which a thread sleeps, and of slow system calls.  The
+# files that the calls use are links to the guest's disk.
 # Timed: the program's calls sleep for given numbers of milliseconds.
 # Slow: e2e/syscalls.t tests the same calls by BPF programs and perf, and programs/kmod-events tests
 # the module's events.

@@ -38,7 +38,7 @@ struct list {
 
 /*
  * for each CPU: events that concern the program, in the trace and in ftrace; all switches of
- * ftrace, and rows of unobserved tasks
+ * ftrace, and the trace's switches between tasks that are not observed
  */
 static struct list rows[MAX_CPUS], truth[MAX_CPUS], all[MAX_CPUS], running[MAX_CPUS];
 static struct list row_futex, true_futex;
@@ -130,7 +130,7 @@ static int by_time(const void *a, const void *b)
 static void add_row(struct list *to, unsigned cpu, const struct event *e)
 {
 	if (cpu >= MAX_CPUS)
-		bail_out("a row with a CPU that is none");
+		bail_out("a row with an invalid CPU");
 	if (cpu >= nr_cpus)
 		nr_cpus = cpu + 1;
 	if (e->op == LDB_SCHED_OP_FUTEX_WAIT || e->op == LDB_SCHED_OP_FUTEX_WAKE)
@@ -508,8 +508,8 @@ static void count_switches(unsigned tid, long voluntary, long involuntary)
 				v++;
 		}
 	}
-	is_int(v, voluntary, "as many switches of its own will as the kernel counts");
-	is_int(n, involuntary, "as many preemptions as the kernel counts");
+	is_int(v, voluntary, "as many voluntary switches as the kernel counts");
+	is_int(n, involuntary, "as many involuntary switches as the kernel counts");
 }
 
 static void count_futex(unsigned tid, uint64_t uaddr, long waits, long wakes)
@@ -573,7 +573,7 @@ static void check_facts(const char *path)
 
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "fact csw tid=%u voluntary=%ld involuntary=%ld", &tid, &a, &b) == 3) {
-			diag("thread %u: %ld switches of its own will, %ld preemptions", tid, a, b);
+			diag("thread %u: %ld voluntary switches, %ld involuntary", tid, a, b);
 			count_switches(tid, a, b);
 			compare_futex(tid);
 		} else if (sscanf(line, "fact futex tid=%u uaddr=%" SCNx64 " waits=%ld wakes=%ld", &tid,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Loads, uses and unloads the module many times, with programs and recorders that end normally and
-# ones that are killed: nothing may remain.  LDB_CYCLES: default 50.
+# Loads, uses and unloads the module many times, with programs and recorders that end normally or
+# are killed: nothing may remain.  LDB_CYCLES: default 50.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 cycles=${LDB_CYCLES:-50}
 oracle_not k.data "its recorder is killed at any time, also before there is anything in it"
 
-# Prints the kernel memory that a forgotten session would use, in KiB.
+# Prints how much memory of the kinds that a session uses the kernel has, in KiB.
 kernel_memory()
 {
 	awk '/^(SUnreclaim|VmallocUsed|Percpu|PageTables|KernelStack):/ { sum += $2 } END { print sum }' /proc/meminfo
@@ -35,9 +35,9 @@ cycle()	# nr: number of the cycle; prints a line if something is wrong
 		wait_for 5 "killall -9 storm"
 		wait $recorder 2>/dev/null
 		;;
-	3)	# nobody used it
+	3)	# nothing uses the module
 		;;
-	4 | 5)	# recorder and program in one: a program that watches itself, and is killed
+	4 | 5)	# recorder and program in one: a program that observes itself, and is killed
 		bench-plain all pipe 1000000 >log 2>&1 &
 		recorder=$!
 		usleep $(($1 * 7919 % 100000))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests the module's main use: ldb-record attaches to a running instrumented program, and the
 # timeline of the slowest request shows when the request was off the CPU, and why.
-# Alone: unloading is tried half a second after a recorder has begun.
+# Alone: unloading is tried while a recorder records for two seconds.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 load
@@ -10,7 +10,7 @@ server 60 >server.out 2>&1 &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"
 sleep 0.5
-# Other load needs the CPUs, too.
+# This load competes with the program for the CPUs.
 (while :; do :; done) &
 hog=$!
 at_end "kill $hog 2>/dev/null || :"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the N-th allocation of the kernel fail, for every N, while a session is opened, joined,
- * used and closed: each call must fail cleanly or succeed.  It needs a kernel with fault
- * injection (the debug kernel), and prints TAP.
+ * Makes the N-th allocation of the kernel fail, for every N, while a session is created, mapped and
+ * joined and a thread is registered: each call must succeed, or fail with ENOMEM.  It needs a kernel
+ * with fault injection (the debug kernel), and prints TAP.
  */
 #include <errno.h>
 #include <fcntl.h>

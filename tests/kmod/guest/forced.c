@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forces known scheduling events, and prints them, for truth.t.
+ * Forces known scheduling events, and prints them, for truth.t and other tests.
  *
  *	forced ROUNDS [MS]	output: lines "fact ..."; begins after MS
  *
  * Two threads play ping-pong with raw futexes, on one CPU and then on two; a thread of real-time
  * priority preempts one that spins; a thread moves itself between CPUs.  All of it happens
  * between the marks "ldb-begin" and "ldb-end" in ftrace's buffer, with no other activity around
- * the marks.  All threads exist until after the end.
+ * the marks.  All threads exist until after the second mark.
  */
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each kernel checks BPF programs by its own rules: those that read a thread's chain of records
-# must pass, with samples in between and without.
+# Each kernel checks BPF programs by its own rules: those that read a thread's chain of frame
+# records must pass, with and without samples between the switches.
 # Slow: the readings by BPF are off by default.
 . "$(dirname "$0")/../../lib/guest.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests kernel.ftrace_enabled=0: a session must not claim futex calls that are not delivered,
-# and the next session records them when it is 1 again, without loading the module anew.
+# Tests kernel.ftrace_enabled=0: a session must not claim futex calls that are not delivered, and
+# after a change back to 1 the next session records them, without loading the module anew.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 switch=/proc/sys/kernel/ftrace_enabled

@@ -15,7 +15,8 @@ for kernel in module perf; do
 	judge_irqs
 done
 
-# Without kernel events the trace says nothing about them, and no tool claims that there were none.
+# Without kernel events the trace does not say whether there were page faults or interrupts, so no
+# tool may claim that there were none.
 record_hits --kernel none
 ok "none: not recorded" eval "! has_meta kernel_faults && ! has_meta kernel_irqs"
 ok "timelines" eval "ldb-timeline -i hits.data --slowest=100 --json >hits.timelines"

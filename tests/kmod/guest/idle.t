@@ -24,6 +24,6 @@ check_jq "pages per round: at most CPUs + running threads" s.json \
 # tested.
 ok "functions" eval "ldb-report -i t.data --json >f.json"
 seen=$(jq '[.. | objects | select((.function? // "") | startswith("woken")) | .count] | add // 0' f.json)
-diag "$seen of $wakeups wake-ups seen"
+diag "$seen of $wakeups wake-ups observed"
 check "the module unloads" "rmmod ldb"
 finish

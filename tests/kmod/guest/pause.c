@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * For pause.t: two threads on one CPU wake each other in turn, through two pipes, until they are
- * killed.  Every 50 ms the program prints the time (CLOCK_MONOTONIC, ns) and the CPU time of a
- * turn, in ns.
+ * killed.  Every 50 ms the program prints the time (CLOCK_MONOTONIC, ns) and the average CPU time
+ * of a turn of both, in ns.
  */
 #include <ldb/ldb.h>
 #include <pthread.h>

@@ -5,7 +5,8 @@
 # Timed: the program must run before, while and after the pause.
 . "$(dirname "$0")/../../lib/guest.sh"
 
-# The emulator may execute a breakpoint that was removed, so probes are rarely removed.
+# The emulator may execute a breakpoint that was removed, so the many short pauses below should not
+# remove the probes.
 load disarm_delay_ms=400
 pause >load.out &
 pid=$!

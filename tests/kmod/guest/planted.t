@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Planted causes must be named: what the program did, for each request.
+# ldb-timeline must show, for each request, the cause that the program planted.
 # Timed: the planted causes sleep and work for given numbers of milliseconds.
 . "$(dirname "$0")/../../lib/guest.sh"
 
@@ -35,7 +35,7 @@ check_jq "request 2: moved from CPU 1 to CPU 0" req2.json \
 check_jq "request 2: and back" req2.json "$all | any(.[]; .tid == $worker and .from_cpu == 0 and .to_cpu == 1)"
 
 # 3: the thread is woken while the hog runs on its CPU.
-check_jq "request 3: runnable, for as long as the hog has the CPU" req3.json \
+check_jq "request 3: runnable, for as long as the hog runs" req3.json \
 	"$all | any(.[]; .kind == \"runnable\" and .tid == $worker and $long 60 and .running_tasks[0].tid == $hog)"
 check_jq "request 3: before that asleep on a futex, with its address and its waker" req3.json \
 	"$all | any(.[]; .kind == \"futex_wait\" and .tid == $worker and .lock == \"0x$(fact gate)\" and .waker.tid == $(fact main))"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program makes sessions itself, one after the other: created, joined, registered, ended.
+ * Creates sessions, one after the other: joins each, registers a thread, and closes it.
  *
  *	sessions-plain NUMBER UID	prints how many there were, or why there were no more
  */

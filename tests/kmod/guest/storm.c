@@ -3,13 +3,14 @@
  * This program creates threads and processes that come and go, for storms.t and cycles.t.
  *
  *	storm brief		two threads wake each other 20 times, and the program ends
- *	storm threads N		N threads, 50 at a time; each sleeps once on a mutex
+ *	storm threads N		N threads, 50 at a time; each takes a mutex, which the
+ *				creator holds until all 50 exist
  *	storm fork N		N children: of four, one sleeps, one executes another
  *				program, one has threads, one dies of a signal
  *	storm exec N		executes itself N times, with a thread running each time
  *	storm forever		does what brief does, until it is killed
  *
- * It prints "storm: done".
+ * At its end it prints "storm: done".
  */
 #include <ldb/ldb.h>
 #include <pthread.h>

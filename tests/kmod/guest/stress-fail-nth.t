@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every allocation of the module's fails once, also while it is loaded.
+# Each allocation that the kernel makes for a session fails once (fail-nth-plain.c).
 . "$(dirname "$0")/../../lib/guest.sh"
 
 debugfs=/sys/kernel/debug

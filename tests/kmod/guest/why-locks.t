@@ -7,7 +7,8 @@
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.
 record_under="taskset -c 1"
-# An emulator's CPUs are sometimes stopped.  So only facts from kernel events are tested.
+# An emulator's CPUs are sometimes stopped.  The judged causes come from kernel events, so they are
+# judged no matter how long the scanner did not run.
 why_tries=1 why_away=100
 # There are few requests, and many of them are delayed, because recording and explaining a request
 # takes long in an emulator.

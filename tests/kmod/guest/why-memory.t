@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests that pay for fresh memory: the kernel's page faults must be in the function
-# that touches it.
+# Tests requests that are slow because of page faults on new memory: the recorded faults must be in
+# the function that accesses it.
 # Timed: the judged causes are those that the scanner had to observe.
 # Slow: programs/kmod-hits tests the module's page faults, and e2e/why-memory.t judges such requests
 # without kernel events.
@@ -11,8 +11,8 @@ record_under="taskset -c 1"
 why_tries=1
 . "$TOP/tests/lib/why.sh"
 
-# Checks that most of the delayed requests in the tail have nearly all of their faults in the
-# function.
+# Checks that at least 80 % of the delayed requests in the tail have at least 70 % of the planted
+# faults in the function.
 has_faults()	# name function pages
 {
 	ldb-why -q -i "$1.data" --json --shares >shares.json
@@ -29,7 +29,7 @@ judge faults cause=page_faults label=fill root=page_faults
 ok_seen faults-plant "faults: planted, and in fill()" has_faults faults-plant fill 512
 check_jq "clean: nothing came with faults" faults-clean.why 'all(.causes[]; .label != "fill" or (.has_faults | not))'
 record_cause malloc why-functions malloc 2100 512
-# If the scanner was off its CPU for a moment, the caller of the function is accepted, too.
+# The caller of the function is accepted, too, because the scanner may have been off its CPU.
 judge malloc cause=page_faults 'label=make_buffer|run_malloc'
 ok_seen malloc-plant "malloc: planted, and in make_buffer()" has_faults malloc-plant 'make_buffer|run_malloc' 512
 

@@ -220,7 +220,7 @@ static void read_ring(const struct dev *d, unsigned n, struct events *e)
 			continue;
 		}
 		if (event.rec.type >= LDB_EV_CONT && event.rec.type < LDB_EV_LOST)
-			continue;	/* value of a slot that was overwritten */
+			continue;	/* a third slot, or the rest of an overwritten event */
 		if (idx + 1 < head && read_slot(ring, d->c.ring_order, idx + 1, &event.cont) &&
 		    event.cont.type == LDB_EV_CONT + 1)
 			idx++;

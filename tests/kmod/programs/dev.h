@@ -2,7 +2,8 @@
 /*
  * Uses /dev/ldb without libldb, for the tests of the module.
  *
- * The environment's LDB_KO names the module to load; without it, it must be loaded.
+ * The environment variable LDB_KO names the module to load; without it, the module must be loaded
+ * already.
  */
 #ifndef DEV_H
 #define DEV_H
@@ -21,7 +22,7 @@ struct dev {
 	char *kernel_rings;	/* LDB_CREATE_F_SPLIT */
 };
 
-/* A record with its continuation, and the ring it was in. */
+/* A record with its second slot, if there is one, and the ring it was in. */
 struct event {
 	struct ldb_rec rec, cont;
 	unsigned ring;
@@ -31,13 +32,13 @@ struct event {
 struct events {
 	struct event *v;
 	size_t nr;
-	uint64_t lost;		/* records that were overwritten */
+	uint64_t lost;		/* slots that were overwritten */
 	uint64_t holes;		/* slots that were reserved, but not committed */
 };
 
 /*
  * Loads the module.  If it is not available, skips all tests or bails out.  dev_load() permits
- * every user to use it, without limits.
+ * every user to use it, without limits of the session rate and of locked memory.
  */
 void dev_load(const char *params);
 void dev_load_strict(const char *params);	/* dev_load_strict() keeps the default limits */
@@ -50,7 +51,7 @@ int dev_unload(void);	/* 0 or -errno */
 extern unsigned dev_clock;
 struct ldb_create dev_default(void);
 
-/* Return 0 or -errno. */
+/* dev_open() and dev_map() return 0 or -errno. */
 int dev_open(struct dev *d, const struct ldb_create *c);
 int dev_map(struct dev *d);
 void dev_close(struct dev *d);
@@ -63,7 +64,10 @@ struct ldb_page *dev_page(const struct dev *d, unsigned slot);
 struct ldb_ring_hdr *dev_ring(const struct dev *d, unsigned cpu);
 struct ldb_session_stats dev_stats(const struct dev *d);
 
-/* Returns all events that the kernel wrote, in order of time.  They are freed by events_free(). */
+/*
+ * Returns the events in the rings of the kernel's events, in order of time.  events_free() frees
+ * them.
+ */
 struct events dev_events(const struct dev *d);
 void events_free(struct events *e);
 const char *event_name(unsigned type);

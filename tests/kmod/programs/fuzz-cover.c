@@ -33,7 +33,7 @@ static struct {
 static unsigned int nr_covers;
 
 static struct program_state {
-	unsigned int next;	/* areas of threads */
+	unsigned int next;	/* number of areas that threads have taken */
 	unsigned int brought;
 } *state;
 static __thread uint64_t *mine;
@@ -82,7 +82,7 @@ void fuzz_cover_begin(void)
 		__atomic_store_n(&mine[0], 0, __ATOMIC_RELAXED);
 }
 
-/* Returns true the first time. */
+/* Sets bit n.  Returns true if it was not set. */
 static bool mark(uint8_t *bits, uint64_t n)
 {
 	uint8_t bit = 1 << n % 8;

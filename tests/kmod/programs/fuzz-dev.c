@@ -14,7 +14,7 @@
 #include <linux/ldb.h>
 #include "fuzz.h"
 
-/* The last request made with the descriptor of a slot. */
+/* The last session that was created with the descriptor of a slot. */
 static struct ldb_create made[FUZZ_SLOTS];
 /* The info page as it was when the memory in a slot was mapped. */
 static struct ldb_info layouts[FUZZ_SLOTS];
@@ -118,7 +118,7 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 	};
 	unsigned long cmd = cmds[a[1] % 10];
 
-	/* Changes the command's size, direction or number, or all of them. */
+	/* Changes the command's size, direction or number, or all of them, in half of the cases. */
 	switch (a[1] / 10 % 8) {
 	case 0: cmd ^= (a[1] >> 8 & 0x3fff) << _IOC_SIZESHIFT; break;
 	case 1: cmd ^= (a[1] >> 8 & 3) << _IOC_DIRSHIFT; break;
@@ -256,7 +256,7 @@ static long do_epoll(const uint64_t *a)	/* fd events ms */
 	if (!rc)
 		rc = epoll_wait(epfd, &e, 1, a[2] % 8);
 	rc = result(rc);
-	/* In the other case the observed descriptor is closed first. */
+	/* In half of the cases the polled descriptor is closed before epfd. */
 	if (a[1] & 2)
 		keep_fd(a[0], -1);
 	close(epfd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes programs from seeds: everything random is decided here. */
+/* Makes programs from seeds: all that is random in a program is decided here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static uint64_t value(uint64_t *r, enum fuzz_type type)
 		       ONE_OF(r, 8, 8, 8, 9, 24, 25, 0, 7) << 8 | ONE_OF(r, 0, 0, 0, 0, 0, 1, 1, 4, 5) << 16;
 	case FUZZ_THREADS: return ONE_OF(r, 1, 2, 4, 4, 4, 4, 4, 64, 64, 0, 4096, 4097);
 	case FUZZ_SPOIL: return one_in(r, 10) ? fuzz_rnd(r) : 0;
-	/* Draws a page of the area, and an offset in it. */
+	/* The kind of place is in the low bits: see place() in fuzz-dev.c. */
 	case FUZZ_OFFSET: return fuzz_rnd(r) & 0xffffffff;
 	}
 	return 0;

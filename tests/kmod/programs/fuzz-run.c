@@ -181,7 +181,7 @@ static void call(const struct fuzz_call *c)
 		__atomic_add_fetch(&fuzz->errors[c->op][result < 0 ? -result : 0], 1, __ATOMIC_RELAXED);
 }
 
-/* Makes all calls, beginning with number `from`; after the last call comes the first one. */
+/* Makes nr calls, beginning with number `from`; after the last call comes the first one. */
 void fuzz_calls(unsigned int from, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -196,8 +196,8 @@ static void *collider(void *arg)
 }
 
 /*
- * Makes some of the calls first, because others need them, and then all calls in several threads at
- * the same time.
+ * Makes some of the calls first, because others need them, and then all calls in one to three
+ * threads at the same time.
  */
 static void collide(void)
 {
@@ -279,8 +279,8 @@ static __attribute__((noreturn)) void run_child(void)
 }
 
 /*
- * Returns true if the process ends.  It may take long on a slow machine, as long as there is
- * progress.
+ * Waits for the end of the process, for STUCK_MS and longer as long as it makes calls, but not for
+ * more than STUCK_TIMES as long.  Returns true if the process has ended.
  */
 static bool ends(pid_t pid)
 {
@@ -298,8 +298,8 @@ static bool ends(pid_t pid)
 }
 
 /*
- * Reaps all processes that the program left behind: this process is their subreaper, and none may
- * remain.
+ * Kills and reaps all processes that the program left behind: this process is their subreaper.
+ * Returns false if some remain.
  */
 static bool reap(pid_t pgid)
 {
@@ -345,8 +345,8 @@ bool fuzz_load(void)
 	const char *ko = getenv("LDB_KO");
 	int fd = ko ? open(ko, O_RDONLY | O_CLOEXEC) : -1;
 	/*
-	 * Sessions are few and small, because a guest has little memory.  Probes are not removed,
-	 * because the kernel's code is patched for each change.
+	 * Sessions are few and small, because a guest has little memory.  Probes stay for a minute
+	 * after their last use, because the kernel's code is patched for each change.
 	 */
 	const char *params = "mode=0666 force_tsc=1 max_mb=8 max_sessions=24 disarm_delay_ms=60000";
 	long rc = fd < 0 ? -1 : syscall(SYS_finit_module, fd, params, 0);

@@ -37,7 +37,7 @@ static void keep_pid(uint64_t slot, pid_t pid)
 	__atomic_store_n(&fuzz_pid[slot % FUZZ_SLOTS], pid, __ATOMIC_RELAXED);
 }
 
-/* Executes this program again: "kmod-fuzz --child MS". */
+/* Executes this program again, as "kmod-fuzz --child MS", or a file that does not exist. */
 static void do_exec(uint64_t how)
 {
 	char ms[8];
@@ -46,7 +46,7 @@ static void do_exec(uint64_t how)
 	execl(how & 8 ? "/nonexistent" : "/proc/self/exe", "kmod-fuzz", "--child", ms, NULL);
 }
 
-/* Describes threads: what they do, how often, and what they need. */
+/* Describes a thread: what it does, how often, and what it needs. */
 struct work {
 	uint64_t what, times, slot, fd;
 };
@@ -207,7 +207,7 @@ static long do_fork(const uint64_t *a)	/* pid fd map what how */
 
 	b.shares_memory = how & CLONE_VM;
 	if (how & CLONE_VM) {
-		/* This is never freed: a thread may still run on it. */
+		/* Copy and stack are never freed: a child may still use them. */
 		struct birth *copy = malloc(sizeof(b));
 		char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -273,9 +273,12 @@ static long do_futex(const uint64_t *a)	/* pointer operation value pointer */
 
 	if (op == FUTEX_FD)
 		op = FUTEX_WAIT_BITSET;
-	/* Waits until an absolute time, which has passed already or is in a year. */
 	if (a[1] & 64)
 		op |= FUTEX_PRIVATE_FLAG;
+	/*
+	 * These operations take an absolute time.  This one has passed for those that use
+	 * CLOCK_REALTIME, and is far in the future for those that use CLOCK_MONOTONIC.
+	 */
 	if ((op & FUTEX_CMD_MASK) == FUTEX_LOCK_PI || (op & FUTEX_CMD_MASK) == FUTEX_WAIT_REQUEUE_PI ||
 	    (op & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET)
 		clock_gettime(CLOCK_REALTIME, &soon);

@@ -2,8 +2,8 @@
 /*
  * This is a generator of system calls for /dev/ldb, after syzkaller's example.
  *
- * A program is a list of calls with typed arguments (fuzz-gen.c: the table), made from one seed.
- * The result of an earlier call (a descriptor, a mapping, a thread, a process) is in a slot that a
+ * A program is a list of calls with typed arguments (tables in fuzz-dev.c and fuzz-sys.c).  The
+ * result of an earlier call (a descriptor, a mapping, a thread, a process) is in a slot that a
  * later call names.  Each program runs in a process of its own (fuzz-run.c), in one of several
  * ways: alone, its calls racing with themselves in threads, or in processes that share its
  * descriptors.
@@ -51,7 +51,11 @@ enum fuzz_who { FUZZ_ROOT, FUZZ_NOBODY, FUZZ_USERNS, FUZZ_PIDNS, FUZZ_NR_WHO };
 
 struct fuzz_program {
 	uint8_t way, who;
-	uint8_t split;		/* FUZZ_PROCESSES: from this call on there are two processes */
+	/*
+	 * FUZZ_PROCESSES: from this call on there are two processes; FUZZ_COLLIDE: see collide() in
+	 * fuzz-run.c
+	 */
+	uint8_t split;
 	uint8_t memlock;	/* which value of RLIMIT_MEMLOCK is used */
 	uint32_t nr;
 	struct fuzz_call call[FUZZ_CALLS];
@@ -90,7 +94,7 @@ struct fuzz_shared {
 	unsigned long nr_programs, nr_calls, nr_timeouts, nr_unkillable, nr_unloads;
 	/* error 0: the call succeeded */
 	unsigned int ran[FUZZ_OPS], errors[FUZZ_OPS][FUZZ_ERRORS];
-	unsigned int progress[FUZZ_WORKERS];	/* number of calls of the running program */
+	unsigned int progress[FUZZ_WORKERS];	/* number of calls by all programs of the worker */
 	/* number of new results: pairs of a kind of call and a place or an error */
 	unsigned long nr_new;
 	unsigned int nr_text;	/* places in the module's code that were reached */
@@ -115,7 +119,7 @@ void fuzz_cover_begin(void);		/* called before a call */
 void fuzz_cover_end(unsigned int op, long result);
 bool fuzz_cover_brought(void);		/* true: something new was reached since the reset */
 void fuzz_cover_base(void);		/* called after the module was loaded again */
-unsigned int fuzz_cover_total(void);	/* places in the module that can be reached, or 0 */
+unsigned int fuzz_cover_total(void);	/* places in the module; 0: not known */
 void fuzz_cover_list(void);
 
 /* fuzz-run.c */

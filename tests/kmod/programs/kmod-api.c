@@ -242,7 +242,7 @@ static void test_reg(void)
 	dev_close(&d);
 }
 
-/* This thread sleeps all the time. */
+/* This thread sleeps until there is a byte in the pipe; then it runs while `spin` is set. */
 static int pipe_[2];
 static unsigned sleeper_tid;
 static volatile bool spin;
@@ -344,7 +344,7 @@ static void test_reg_others(void)
 	close(pipe_[1]);
 }
 
-/* Runs fn in a forked child and returns its exit status. */
+/* Runs fn in a forked child and returns its exit status, or minus the signal that killed it. */
 static int in_child(int (*fn)(struct dev *), struct dev *d)
 {
 	int status;
@@ -566,10 +566,7 @@ static void test_chains(void)
 	is_int(-WEXITSTATUS(status), -EPERM, "CHAINS by another process");
 	c.nr_blocks = LDB_CHAIN_BLOCKS_MAX + 1;
 	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), -EINVAL, "CHAINS of too many blocks");
-	/*
-	 * Frames are at any address in the program's memory, so only their contents can end the
-	 * reading.
-	 */
+	/* With these offsets, the module reads at any addresses. */
 	c.nr_blocks = LDB_CHAIN_BLOCKS_MAX;
 	for (int i = 0; i < 2000; i++) {
 		for (unsigned b = 0; b < LDB_CHAIN_BLOCKS_MAX; b++)
@@ -682,7 +679,7 @@ static void test_pause(void)
 	is_int(count_types(&e, paused, 0, ~0U) - count_types(&e, paused, LDB_EV_FORK, LDB_EV_TASK), 0,
 	       "and nothing else");
 	events_free(&e);
-	ok(page->k_seq & 1 && page->k_seq > seq, "the page says on, who runs");
+	ok(page->k_seq & 1 && page->k_seq > seq, "the page still says that the thread runs");
 	resumed = dev_now(&d);
 	is_int(set_paused(d.fd, 0), 0, "a resume");
 	live();
@@ -740,7 +737,7 @@ static void test_calls(void)
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a length that is more than a clock has");
 	c.min_ns = 1000000;
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a millisecond again");
-	/* Also tests numbers that are not descriptors. */
+	/* The first arguments of these calls are not descriptors, although `how` says so. */
 	usleep(3000);
 	poll((void *)-1, 0, 3);
 	if (pipe(ends))
@@ -761,7 +758,7 @@ static void test_calls(void)
 	events_free(&e);
 	dev_close(&d);
 	is_int(groups_of_anybody(), LDB_GROUP_ALL & ~LDB_GROUP_CALL_ALL,
-	       "not everybody may make the calls of all slower");
+	       "without CAP_PERFMON, not the group that makes all programs' calls slower");
 }
 
 int main(void)

@@ -146,7 +146,7 @@ static void test_pingpong(void)
 	ok(count(&e, LDB_EV_WAKING, tids[1], tids[0]) >= ROUNDS - 1, "each pong woke");
 	is_int(count(&e, LDB_EV_WAKEUP, tids[0], 0), count(&e, LDB_EV_WAKING, 0, tids[0]),
 	       "each waking was a wakeup");
-	ok(count(&e, LDB_EV_WAKEUP, tids[0], tids[1]) >= ROUNDS - 1, "whose CPU the waker had");
+	ok(count(&e, LDB_EV_WAKEUP, tids[0], tids[1]) >= ROUNDS - 1, "while the waker ran on that CPU");
 	for (size_t i = 0; i < e.nr; i++)
 		sleeps += is_switch(&e.v[i]) && e.v[i].rec.tid == tids[0] &&
 			  LDB_SCHED_STATE(e.v[i].rec.flags) == LDB_STATE_SLEEPING;
@@ -205,7 +205,7 @@ static void test_migrate(void)
 	dev_close(&d);
 }
 
-/* The layout of this block is the plugin's. */
+/* These have the layout of the plugin's frame records and thread blocks. */
 struct frame {
 	struct frame *prev;
 	uint64_t gen;
@@ -562,7 +562,7 @@ static void test_wake(void)
 			w = &e.v[i];
 	ok(w && w->rec.flags & (LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_SOFTIRQ), "a timer wakes from an interrupt");
 	ok(w && w->rec.flags & LDB_SCHED_F_OTHER && !(w->rec.flags & LDB_SCHED_F_HIDDEN),
-	   "what it woke is watched, who was interrupted is not");
+	   "the woken thread is observed, and no task is hidden");
 	w = NULL;
 	for (size_t i = 0; i < e.nr; i++)
 		if (e.v[i].rec.type == LDB_EV_TASK && e.v[i].rec.tid == tid)
@@ -598,7 +598,7 @@ static void test_groups(void)
 		e = dev_events(&d);
 		ok(count(&e, tests[i].has, 0, 0), "%s: there", tests[i].what);
 		is_int(count(&e, tests[i].has_not, 0, 0), 0, "others not");
-		ok(dev_page(&d, 0)->k_nvcsw > 0, "%s: the page is kept all the same", tests[i].what);
+		ok(dev_page(&d, 0)->k_nvcsw > 0, "%s: switches are counted in the page", tests[i].what);
 		events_free(&e);
 		dev_close(&d);
 	}

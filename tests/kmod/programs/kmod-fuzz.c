@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what hostile programs can do to /dev/ldb: the generator (fuzz.h) makes programs, and runs
- * several at a time.  At the same time two other users have sessions, each of whom may observe only
- * their own threads.
+ * Tests what hostile programs can do to /dev/ldb; the generator (fuzz.h) makes them.  First, two
+ * users have sessions while a third one runs such programs: each session may have only its own
+ * threads.  Then several programs run at a time.
  *
  *	kmod-fuzz [SECONDS]		default LDB_FUZZ_SECONDS, or 10
  *	kmod-fuzz --replay CHAIN [TIMES]	prints one program, and runs it TIMES times
+ *						(default 100)
  *
  * LDB_FUZZ_SEED: default is the time.  LDB_FUZZ_COVER=1 lists the code that was reached.  The
  * running programs are printed on the console, so that they are known even after a panic.
@@ -137,7 +138,7 @@ static void empty_boxes(void)
 			;
 }
 
-/* Returns true if the kernel complained since the last time. */
+/* Returns true if the kernel complained since the last call. */
 static bool complained(int kmsg)
 {
 	static const char *const words[] = {
@@ -235,7 +236,7 @@ static void report(uint64_t ms)
 
 	diag("%lu programs, %lu calls in %llu s; %lu took too long, %lu times unloaded", fuzz->nr_programs,
 	     fuzz->nr_calls, (unsigned long long)ms / 1000, fuzz->nr_timeouts, fuzz->nr_unloads);
-	diag("%u kept for %lu pairs of a call and what it brought", fuzz->nr_corpus, fuzz->nr_new);
+	diag("%u retained for %lu pairs of a call and a place or an error", fuzz->nr_corpus, fuzz->nr_new);
 	if (total)
 		diag("%u of %u places in the module were reached", fuzz->nr_text, total);
 	if (getenv("LDB_FUZZ_COVER"))
@@ -263,7 +264,7 @@ static void watch(int kmsg, uint64_t end)
 			unload = now_ms() + UNLOAD_MS + 10 * (now_ms() - unload);
 		}
 		if (now_ms() > said) {
-			diag("%lu programs, %lu calls, %u kept, %u places", fuzz->nr_programs, fuzz->nr_calls,
+			diag("%lu programs, %lu calls, %u retained, %u places", fuzz->nr_programs, fuzz->nr_calls,
 			     fuzz->nr_corpus, fuzz->nr_text);
 			said = now_ms() + 60000;
 		}
@@ -340,7 +341,7 @@ struct report {
 	unsigned events, foreign, names, unhidden, threads, holes;
 };
 
-/* Returns what a user without privileges finds in their own session. */
+/* Writes to `out` what a user without privileges finds in their own session, and exits. */
 static void honest(int out, uid_t uid)
 {
 	struct report r = {};

@@ -104,7 +104,7 @@ static void test_faults(void)
 	bool sane = true;
 
 	dev_self(&d, NULL);
-	ok(d.c.events == LDB_GROUP_ALL, "this kernel tells of all groups");
+	ok(d.c.events == LDB_GROUP_ALL, "this kernel delivers all groups");
 	begin = dev_now(&d);
 	written = fresh();
 	touch(written);
@@ -283,7 +283,7 @@ static void test_irqs(void)
 	 * delay some.
 	 */
 	ok(nr >= 10, "interrupts while it ran (%u)", nr);
-	ok(is_on_cpu(&e), "and none while it had not");
+	ok(is_on_cpu(&e), "and none while it did not");
 	events_free(&e);
 	dev_close(&d);
 }
@@ -363,8 +363,7 @@ static bool has_line(const char *name)
 	return found;
 }
 
-/* The console's line interrupts the task on its CPU, whichever that is. */
-
+/* Writes to the console from each CPU, because any of them may handle its interrupts. */
 static void write_console(void)
 {
 	static const char line[] = "# a line for the interrupts of the serial port\n";

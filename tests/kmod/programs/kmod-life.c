@@ -55,7 +55,7 @@ static pid_t program(struct dev *d, void (*fn)(struct dev *))
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* The mapping that the child has from before fork() belongs to its parent's session. */
+	/* The mapping that fork() has copied does not show the session's memory. */
 	munmap(d->base, d->c.total_size);
 	if (dev_ioctl(d->fd, LDB_IOC_JOIN, NULL) || dev_map(d) || dev_reg(d, gettid_(), 0, 0))
 		_exit(99);
@@ -118,7 +118,7 @@ static void test_exec(const char *what, void (*fn)(struct dev *))
 	msleep(50);
 	is_int(dev_stats(&d).events - events, 0, "nothing after it");
 	c.pid = pid;
-	is_int(dev_open(&again, &c), 0, "the process can be watched anew");
+	is_int(dev_open(&again, &c), 0, "the process can be observed again");
 	if (!dev_map(&again)) {
 		msleep(50);
 		ok(count(&again, LDB_EV_SWITCH, pid, 0) > 0, "and is");
@@ -187,7 +187,7 @@ static int clone_vm(void *arg)
 
 	for (int i = 0; i < 20; i++)
 		msleep(1);
-	/* The mm is the same, but the program is another. */
+	/* The memory is the same, but the thread group is another. */
 	return -dev_reg(d, gettid_(), 9, 0);
 }
 
@@ -215,7 +215,7 @@ static void test_relatives(void)
 	waitpid(pid, &status, 0);
 	is_int(WEXITSTATUS(status), EPERM, "who only shares the memory cannot register");
 	is_int(count(&d, LDB_EV_SWITCH, pid, 0) + count(&d, LDB_EV_SWITCH_OUT, pid, 0),
-	       count(&d, LDB_EV_SWITCH, pid, getpid()), "and is not watched");
+	       count(&d, LDB_EV_SWITCH, pid, getpid()), "and is not observed");
 	dev_close(&d);
 }
 
@@ -448,7 +448,7 @@ static void test_hotplug(void)
 		msleep(10);
 	}
 	ok(all, "a CPU goes and comes");
-	is_int(dev_stats(&d).dead, 0, "the session does not mind");
+	is_int(dev_stats(&d).dead, 0, "the session continues");
 	kill(pid, SIGKILL);
 	wait_for(pid);
 	dev_close(&d);

@@ -32,7 +32,7 @@ static unsigned long now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Returns the result, 0 ..  255, of a call by a forked child that is another user. */
+/* Calls fn in a forked child that is another user.  Returns its result; 254, 255: there is none. */
 static int as(unsigned uid, int (*fn)(void))
 {
 	int status;
@@ -203,7 +203,7 @@ static int how_many(void)
 	return nr;
 }
 
-/* Three users of a user namespace run this: the limit applies to them together. */
+/* A child becomes three users of a user namespace in turn: the limit applies to them together. */
 static int how_many_in_namespace(void)
 {
 	char map[64];
@@ -290,7 +290,7 @@ static int join_dumpable(void)
 	return join();
 }
 
-/* A session is made here, by some user, and joined by a child. */
+/* SOMEBODY creates a session, and a child, which is user uid, joins it by fn. */
 static int joined_by(unsigned uid, int (*fn)(void))
 {
 	struct ldb_create c = small();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests that there is one clock: stamps of the program and of the kernel, taken in turn, never
- * decrease on one CPU, and decrease from one CPU to another by no more than the session says.
+ * decrease on one CPU, and decrease from one CPU to another by no more than ldb_clock_sample.err.
  *
- *	kmod-order [ROUNDS]	default 20000; four stamps each, two on each side
+ *	kmod-order [ROUNDS]	default 20000; three stamps each, the second by the kernel
  */
 #include <errno.h>
 #include <pthread.h>
@@ -52,7 +52,7 @@ static void test_one_cpu(void)
 	diag("%lu stamps", rounds * 3);
 }
 
-/* Two CPUs pass a stamp to each other; each must get a later one. */
+/* Two threads on two CPUs take turns: each compares its stamps with the last one of the other. */
 static uint64_t passed __attribute__((aligned(64)));
 static unsigned long turn __attribute__((aligned(64)));
 static uint64_t worst, none_there;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests bad timing by a program without privileges: sessions that end while they are paused and
- * their threads are born, ioctls that wait for memory or for probes; and memory that must not be
+ * Tests bad timing: sessions that end while they are paused and their threads are born (by a user
+ * without privileges), ioctls that wait for memory or for probes; and memory that must not be
  * shared.
  *
- *	kmod-race [SECONDS]	default 4
+ *	kmod-race [SECONDS]	how long sessions end, default 4
  *
- * The first test is for a kernel with KASAN; in other kernels it mostly shows that nothing hangs.
+ * The test of these is for a kernel with KASAN; in other kernels it mostly shows that nothing hangs.
  */
 #include <errno.h>
 #include <fcntl.h>
