@@ -62,7 +62,7 @@ static void explain_groups(struct output *out, uint32_t wanted)
 	if (missing & LDB_GROUP_CALL)
 		add_why(out, "module", "it is of an older release: no system calls");
 	else if (missing & LDB_GROUP_CALL_ALL)
-		add_why(out, "module", "system calls that do not sleep need CAP_PERFMON (run it as root)");
+		add_why(out, "module", "system calls without a sleep need CAP_PERFMON (run it as root)");
 	if (missing & LDB_GROUP_DISK)
 		add_why(out, "module", "it is of an older release, or this kernel has no tracepoints: no block devices");
 	if (missing & LDB_GROUP_FUTEX)

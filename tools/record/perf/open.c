@@ -258,7 +258,7 @@ static void explain(const struct opening *op, char *why, size_t size)
 
 	/* This is the only check that depends on the process, and not on the kernel's settings. */
 	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid <= limit[mode]) {
-		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that we lack; run ldb-record as root",
+		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that ldb-record lacks; run ldb-record as root",
 			 op->o->pid);
 		return;
 	}

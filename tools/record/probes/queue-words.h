@@ -21,7 +21,7 @@ struct queue_words {
 	struct queue_probe {
 		const char *name;
 		unsigned item;	/* which argument is the item, counted from 1 */
-	} probes[QUEUE_PROBES_MAX];	/* PUT, TAKE, and any number of ENDs */
+	} probes[QUEUE_PROBES_MAX];	/* PUT, TAKE; all others are ENDs */
 	unsigned nr_probes;
 	unsigned name;		/* which argument is the text that names the queue; 0: none */
 };

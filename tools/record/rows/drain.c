@@ -22,7 +22,7 @@
 #endif
 #define EVENT_SLOTS_MAX	3
 #define AT_ONCE		64	/* slots that are copied together */
-#define AHEAD		32	/* slots that are prefetched */
+#define AHEAD		32	/* a slot is prefetched this many slots before it is read */
 #define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of pack_release() */
 #define SLICE_MIN	4096	/* least number of slots of one ring that are read at a time */
 
