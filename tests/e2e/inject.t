@@ -130,6 +130,28 @@ pid=$!
 sleep 0.1
 check_one_line "a program with a seccomp filter" "ldb-record -p $pid -d 10ms -o s.data" 1 "seccomp"
 goes_on "filtered"
+cat >mapped.c <<'END'
+#include <sys/mman.h>
+#include <unistd.h>
+
+int main(void)
+{
+	char *at = mmap(NULL, 600 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < 600; i += 2)
+		if (mprotect(at + i * 4096, 4096, PROT_READ | PROT_EXEC))
+			return 1;
+	for (;;)
+		pause();
+}
+END
+$CC -O2 mapped.c -o mapped || exit 1
+./mapped &
+pid=$!
+sleep 0.1
+check_one_line "a program with too many executable mappings" "ldb-record -p $pid -d 10ms -o s.data" 1 \
+	"too many executable mappings"
+goes_on "mapped"
 if $CC -O2 -static "$PROGRAMS/stopped.c" -o static -pthread 2>/dev/null; then
 	./static poll >out 2>err &
 	pid=$!

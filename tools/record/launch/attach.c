@@ -173,8 +173,11 @@ static enum inject_end load_runtime(pid_t pid, const struct attach_options *o, c
 	if (!launch_find_runtime(o->libldb, library, sizeof(library)) ||
 	    !may_load(pid, library, found) || refuse_filtered(pid))
 		return INJECT_FAILED;
-	if (!libc_code_read(thread_of(pid), &code))
+	if (!libc_code_read(thread_of(pid), &code)) {
+		cli_error("process %d has too many executable mappings (%d or more): start it with ldb-record -- CMD",
+			  pid, LIBC_CODE_MAX);
 		return INJECT_FAILED;
+	}
 	end = inject_load(pid, &libc, &code, library);
 	/*
 	 * In a program without instrumented functions it usually suffices to know the threads that
