@@ -94,7 +94,7 @@ if [ "$(ldb-report -q -i probe.data --summary --json | jq -r '.recording.meta | 
 	ok "turns of an event loop do not contain its waits" test \
 		"$(jq '.requests[0] | .total_ns + (.count - 1) * 3900000 | floor' turns.json)" -lt "$(jq .recording.duration_ns probe.json)"
 	flown stall --trigger 'stall>90ms' -- ./looping 2 300
-	ok "stall: the loop did not wait for long" says stall '^the event loop of thread [0-9]+ did not wait for [0-9.]+ ms \(stall>90ms\)$'
+	ok "stall: the loop worked long without waiting" says stall '^the event loop of thread [0-9]+ worked for [0-9.]+ ms without waiting \(stall>90ms\)$'
 	flown loop --request=loop --trigger 'request>90ms' -- ./looping 2 300
 	ok "request=loop: a turn that takes long" says loop '^loop of thread [0-9]+ took [0-9.]+ ms \(request>90ms\)$'
 	check "... is a request of the dump" "ldb-report -i loop.data.1 --requests" 0 'loop'

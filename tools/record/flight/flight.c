@@ -100,7 +100,7 @@ static void second_of_marks(struct flight *f, int64_t now_ns, int64_t released)
 		return;
 	/*
 	 * A dump begins at a mark, so blocks are retained longer than requested by the time between
-	 * two marks: the dump has all of the requested time, even if it begins between two marks.
+	 * two marks: even if the requested time begins between two marks, the dump has all of it.
 	 */
 	flight_ring_expire(f->ring, now_ns - (int64_t)f->o->ns - (int64_t)mark_ns(f));
 	add_mark(f, now_ns, released);
@@ -593,7 +593,7 @@ void flight_poll(struct flight *f, int64_t released)
 	if (!f)
 		return;
 	flight_triggers_pass(f->triggers);
-	/* Events before the trigger may not have been written yet. */
+	/* The dump is not made before all events up to the trigger have been written. */
 	if (f->is_pending && clock_mono_ns() >= f->until_ns && released >= f->triggered_tick)
 		make_dump(f, false);
 	report_done(f);

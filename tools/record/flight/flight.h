@@ -5,8 +5,8 @@
  *
  * Blocks of events are in a ring of a fixed size.  Rows that describe these events (modules,
  * threads, names, open requests) are retained outside of the ring and are written into each dump,
- * so that each dump is an ordinary trace.  Separate threads write the dumps; the recorder never
- * waits for them.
+ * so that each dump is an ordinary trace.  Separate threads write the dumps; the recorder waits for
+ * them only at its end.
  */
 #ifndef RECORD_FLIGHT_FLIGHT_H
 #define RECORD_FLIGHT_FLIGHT_H
@@ -26,12 +26,12 @@ struct samples;
 struct threads;
 
 struct flight_options {
-	uint64_t ns;			/* how long events are retained; 0: no flight recorder */
+	uint64_t ns;			/* least time of retaining events; 0: no flight recorder */
 	uint64_t bytes;			/* greatest size of these events */
 	const char *file;		/* file for these events; NULL: memory */
 	const char *const *triggers;	/* conditions for a dump, with valid syntax */
 	size_t nr_triggers;
-	uint64_t after_ns;		/* a dump ends this long after its trigger */
+	uint64_t after_ns;		/* a dump ends no earlier than this after its trigger */
 	uint64_t max_dumps, max_per_minute;
 };
 
@@ -107,8 +107,8 @@ void flight_poll(struct flight *f, int64_t released);
 void flight_second(struct flight *f, int64_t released);
 void flight_signal(struct flight *f, int signal);
 /*
- * Reports requests that are made from calls while the recording runs: see requests/made.h.  f must
- * not be NULL.
+ * Reports requests that are made from calls while the recording runs, each twice, as described at
+ * made_request_fn (requests/made.h).  f must not be NULL.
  */
 void flight_made(struct flight *f, const struct made_request *request, bool is_counted);
 
@@ -119,7 +119,7 @@ void flight_made(struct flight *f, const struct made_request *request, bool is_c
  */
 void flight_finish(struct flight *f, struct flight_total *total);
 
-/* Writes one line about dumps that were suppressed; "": none were. */
+/* Writes one line about triggers without a dump, by limits; "": there were none. */
 const char *flight_suppressed(const struct flight_total *total, char *text, size_t size);
 
 #endif

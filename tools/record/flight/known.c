@@ -2,7 +2,8 @@
 /*
  * Retains rows that describe others; see known.h.  The number of rows of each kind is
  * limited, because a program may create any number of threads and load any number of libraries.
- * Beyond the limit the oldest rows are dropped, and the trace contains a warning.
+ * Beyond the limit the oldest rows are dropped (for META rows, see last_meta()), and each dump
+ * contains a warning.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -305,8 +306,8 @@ bool flight_known_take(struct flight_known *k, unsigned kind, const void *rows, 
 }
 
 /*
- * Returns true if the task's row was replaced by another one at `cut` or before: it is not needed
- * any more.
+ * Returns true if one of the next 63 rows replaces the task's row at `cut` or before: it is not
+ * needed any more.
  */
 static bool is_replaced(const struct flight_known *k, const struct task *t, int64_t cut)
 {
@@ -339,7 +340,7 @@ static void say_forgotten(const struct flight_known *k, flight_known_row_fn *row
 	if (!k->nr_forgotten)
 		return;
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " rows of threads, tasks, libraries and warnings were forgotten, since there were too many",
+		 "%" PRIu64 " rows of threads, tasks, libraries, warnings and so on were dropped: there were too many",
 		 k->nr_forgotten);
 	row(arg, LDB_BLK_META, &(struct ldb_row_meta){ "warning", text });
 }

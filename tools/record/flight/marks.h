@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From time to time a flight recorder stores a mark: the number of the next block, and the counters
- * of all threads.  A dump begins at the oldest mark after which no block was dropped.  The counters
- * in the dump are the differences to those of this mark, so that they match its events.
+ * of all threads and scanners.  A dump begins at the oldest mark after which no block was dropped.
+ * The counters in the dump are the differences to those of this mark, so that they match the events
+ * in the dump.
  */
 #ifndef RECORD_FLIGHT_MARKS_H
 #define RECORD_FLIGHT_MARKS_H
@@ -11,7 +12,7 @@
 #include <linux/ldb.h>
 #include <ldb/trace-format.h>
 
-#define FLIGHT_MARKS	32	/* marks in the retained time */
+#define FLIGHT_MARKS	32	/* most marks in the retained time */
 
 struct flight_mark {
 	uint64_t number;	/* the number of the next block */

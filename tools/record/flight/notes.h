@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Retains the notes that the program attached to requests which are still open.  A note may be
- * older than the events that a flight recorder retains.
+ * Retains the notes that the program attached to requests that are still open, or that took long.
+ * A note may be older than the events that a flight recorder retains.
  */
 #ifndef RECORD_FLIGHT_NOTES_H
 #define RECORD_FLIGHT_NOTES_H

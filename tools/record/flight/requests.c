@@ -5,7 +5,7 @@
  * queue.  END_ALL ends the requests whose last START was on the same thread.
  *
  * The program chooses ids and names, and may never end a request.  So both tables have a limit;
- * when one is full, its oldest entry is replaced.
+ * when one is full, a new entry replaces another one.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -482,7 +482,7 @@ static void say_forgotten(const struct flight_requests *f, flight_requests_row_f
 	if (!f->nr_forgotten)
 		return;
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " open requests were forgotten, and met no trigger: only the last %d that began are followed",
+		 "%" PRIu64 " open requests were forgotten, and met no trigger: at most %d are followed at a time",
 		 f->nr_forgotten, OPEN_MAX);
 	row(arg, LDB_BLK_META, &(struct ldb_row_meta){ "warning", text });
 }

@@ -33,8 +33,8 @@ void flight_requests_name(struct flight_requests *f, const struct ldb_row_reqnam
 
 /*
  * Delivers the rows up to a tick (REQ, REQNAME) of the requests that were open at that tick, and
- * the names of ids that are used again; and a warning (META) if requests were forgotten, because too
- * many were open.  Returns the number of requests that were delivered.
+ * the names of ids that are used again; and a warning (META) if requests were forgotten, because
+ * too many were open.  Returns the number of requests that were delivered.
  */
 typedef void flight_requests_row_fn(void *arg, unsigned kind, const void *row);
 uint64_t flight_requests_each(const struct flight_requests *f, int64_t until, flight_requests_row_fn *row, void *arg);

@@ -3,8 +3,8 @@
  * Stores the blocks of the last seconds in memory, or in a file, of a fixed size.  When it is full,
  * the oldest blocks are dropped.
  *
- * One thread adds and drops blocks.  Others may read at the same time; if a block is dropped
- * meanwhile, the read fails.  Blocks are numbered in the order in which they were added.
+ * One thread adds and drops blocks.  Others may read at the same time; of a block that was dropped
+ * before, they get nothing.  Blocks are numbered in the order in which they were added.
  */
 #ifndef RECORD_FLIGHT_RING_H
 #define RECORD_FLIGHT_RING_H

@@ -37,7 +37,7 @@ struct trigger {
 struct flight_triggers {
 	struct trigger *all;
 	size_t nr, room;
-	uint64_t signals;	/* bit mask of the signals for which the recorder was started */
+	uint64_t signals;	/* bit mask of the signals in the first conditions */
 	double ns_per_tick;
 	flight_triggers_fn *fn;
 	void *arg;
@@ -348,7 +348,7 @@ static void on_stall(void *arg, uint32_t tid, int64_t from, int64_t to)
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->all[i].what != WHAT_STALL || (double)to - from <= t->all[i].limit)
 			continue;
-		snprintf(why, sizeof(why), "the event loop of thread %u did not wait for %s (%s)", tid,
+		snprintf(why, sizeof(why), "the event loop of thread %u worked for %s without waiting (%s)", tid,
 			 duration(t, (double)to - from, text), t->all[i].text);
 		t->fn(t->arg, why);
 	}
@@ -411,7 +411,7 @@ void flight_triggers_end(struct flight_triggers *t, const char *end)
 	}
 }
 
-/* The p-th percentile exceeds the limit if more than 1-p of the requests do. */
+/* The p-th percentile exceeds the limit if more than (100 - p) percent of the requests do. */
 static void percentile_second(struct flight_triggers *t, struct trigger *x)
 {
 	char why[TEXT_MAX * 3], text[UNITS_ROOM];

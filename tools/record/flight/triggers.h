@@ -24,8 +24,8 @@ struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t n
 void flight_triggers_free(struct flight_triggers *t);
 
 /*
- * These two change the conditions during the recording; "all" removes all.  They return NULL, or
- * what is wrong.
+ * These two change the conditions during the recording; the text "all" removes all of them.  They
+ * return NULL, or what is wrong.
  */
 const char *flight_triggers_add(struct flight_triggers *t, const char *text);
 const char *flight_triggers_remove(struct flight_triggers *t, const char *text);
@@ -36,7 +36,7 @@ const char *flight_triggers_print(const struct flight_triggers *t, char *text, s
 /* Sets the length of a tick.  Must be called before any rows are reported. */
 void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick);
 
-/* fn says which threads may run event loops.  Without fn, all may. */
+/* fn() returns true for threads that may run event loops; fn NULL: all may. */
 void flight_triggers_on_thread(struct flight_triggers *t, loops_thread_fn *fn, void *arg);
 
 /*
