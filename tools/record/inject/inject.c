@@ -33,11 +33,11 @@ static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 	};
 	bool entered = c.stack_size >= 2 * FPU_MAX && c.stack_size <= 1 << 20 &&
 		       inject_regs_enter(tid, r, &c);
-	/* The registers are restored in any case, even if the visit failed. */
 	bool ok = entered && run_to_end(tid, &c) && inject_stop_for_return(tid);
 
 	/*
-	 * The pid may belong to the first thread of another program that the process has executed.
+	 * The registers are restored even if the visit failed.  But `tid` may be the first thread
+	 * of another program that the process has executed.
 	 */
 	return image_is(tid, &image->id) && inject_regs_put(tid, r) && ok;
 }

@@ -27,8 +27,8 @@ enum inject_end {
 };
 
 /*
- * `name` is the name of the socket on which the caller listens.  During this call the calling
- * thread is a tracer, so nothing else in this process may wait for children.
+ * `name` is the name of the socket on which the caller listens.  A child process traces the
+ * thread, so nothing else in this process may wait for children during this call.
  */
 enum inject_end inject_enter(pid_t pid, const struct image *image, const char *name);
 
@@ -52,8 +52,8 @@ enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct li
 			     void (*meanwhile)(void *arg), void *arg);
 
 /*
- * Returns true if each thread of the process has seccomp filters that do not apply to the recorder.
- * Such filters do not expect ldb's system calls, the first of which could kill the program.
+ * Returns true if each thread of the process has more seccomp filters than the recorder.  The
+ * additional ones do not expect ldb's system calls, the first of which could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 

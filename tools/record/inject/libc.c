@@ -92,7 +92,8 @@ struct symbols {
 static void take_dynamic(struct symbols *s, const Elf64_Dyn *d)
 {
 	/*
-	 * The loader has added the load address to these, except in modules that are not writable.
+	 * The loader has added the load address to these values, except in modules whose dynamic
+	 * section is not writable.
 	 */
 	uint64_t at = d->d_un.d_ptr < s->bias ? d->d_un.d_ptr + s->bias : d->d_un.d_ptr;
 

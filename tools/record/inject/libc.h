@@ -63,8 +63,8 @@ bool libc_code_read(pid_t tid, struct libc_code *c);
 bool libc_is_outside(pid_t tid, const struct libc_code *c, uint64_t at, const uint64_t *stack, size_t nr);
 
 /*
- * Returns the thread that holds a lock of the loader; -1: some thread does; 0: none does, or that
- * is not known.
+ * Returns the thread that holds a lock of the loader; -1: a thread that is not known holds one; 0:
+ * none does, or that is not known.
  */
 pid_t libc_loading(pid_t tid, const struct libc *l);
 

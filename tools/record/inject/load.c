@@ -2,10 +2,10 @@
 /*
  * Implements inject_load(): a thread of the program calls dlopen().
  *
- * The loader and the allocator have locks, so the thread must not be in the middle of either.  It
- * must sleep in a system call that is not a wait for a lock, or be about to make a system call that
- * neither of the two makes while it holds a lock, or, if it makes no system calls, have no return
- * address in the loader or the allocator on its stack.  No thread may hold a lock of the loader.
+ * The loader and the allocator have locks, so the thread must not be in the middle of either.  No
+ * thread may hold a lock of the loader.  The thread must sleep in a system call that is not a wait
+ * for a lock, or be about to make a system call that allocators do not make while they hold a lock,
+ * or, if it makes no system calls, have no return address in an allocator on its stack.
  *
  * Loading a library may need more stack than the thread has left, and needs code that preserves
  * errno.  So the thread first maps memory for both, which is unmapped afterwards.  Each of these
@@ -74,8 +74,8 @@ static bool is_signal(int status)
 }
 
 /*
- * Lets a running thread continue until it is about to make a system call that is never made with a
- * lock held.
+ * Lets a running thread continue until it is about to make a system call that allocators do not
+ * make while they hold a lock.
  */
 static bool run_to_call(pid_t tid, struct inject_regs *r)
 {
@@ -103,7 +103,10 @@ static bool run_to_call(pid_t tid, struct inject_regs *r)
 	return false;
 }
 
-/* Finds room for a frame below the thread's stack pointer.  Returns false if there is none. */
+/*
+ * Finds room for a frame below the thread's stack pointer.  Returns false if there is none, or if
+ * the stack was not made by the C library or the kernel.
+ */
 static bool find_room(struct visit *v, const struct inject_where *w)
 {
 	FILE *f = proc_open(v->tid, v->tid, "maps");
@@ -309,7 +312,7 @@ static enum inject_outcome leave(const struct visit *v)
 		return lost;
 	cli_error("process %d could not %s in %d seconds%s: it continues%s", v->pid,
 		  v->t->late & LDB_DOOR_FLOWS ? "change its tables" : "load the runtime",
-		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and still does" : "",
+		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and is still trying" : "",
 		  v->t->late & LDB_DOOR_FLOWS ? "" : ", and is not recorded");
 	return INJECT_REFUSED;
 }

@@ -36,7 +36,7 @@ struct inject_task {
 	const char *name;		/* name of the recorder's socket */
 	const struct libc *libc;
 	const struct libc_code *code;
-	/* path of the runtime as the process sees it; NULL: it is loaded */
+	/* path of the runtime as the process sees it; NULL: the runtime is loaded already */
 	const char *library;
 	uint64_t late;			/* LDB_DOOR_*: argument of the runtime's function */
 	/* called repeatedly while the other process works; may be NULL */
@@ -79,7 +79,8 @@ bool inject_next_call(pid_t tid, int64_t timeout_ns);
  */
 bool inject_take(pid_t pid, pid_t tid, struct inject_regs *r);
 /*
- * Stops the thread at the point where the kernel decides whether an interrupted call is restarted.
+ * Skips the system call that the thread is about to make, and stops the thread at the point where
+ * the kernel decides whether an interrupted call is restarted.
  */
 bool inject_stop_for_return(pid_t tid);
 

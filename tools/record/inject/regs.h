@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Accesses the registers of a stopped thread: the part of inject.c that depends on the CPU. */
+/* Accesses registers of a stopped thread: the part of this directory that depends on the CPU. */
 #ifndef RECORD_INJECT_REGS_H
 #define RECORD_INJECT_REGS_H
 
@@ -24,7 +24,7 @@ enum inject_place {
 	/* in a system call that the stop has interrupted, and that must be repeated */
 	PLACE_REDO,
 	PLACE_SIGNAL,		/* in a system call that a pending signal will interrupt anyway */
-	/* in a restartable sequence (rseq), which the kernel does not abort during the injected code */
+	/* in a restartable sequence (rseq), which the kernel does not abort for injected code */
 	PLACE_CRITICAL,
 	PLACE_FOREIGN,		/* in code that is not 64-bit code */
 };
@@ -116,7 +116,7 @@ bool inject_regs_begins(pid_t tid);
  * the call, which has done nothing.
  */
 bool inject_regs_delay(pid_t tid);
-/* Returns true for a system call that allocators and loaders never make while they hold a lock. */
+/* Returns true for a system call that allocators do not make while they hold a lock. */
 bool inject_call_is_outside(long number);
 /*
  * Returns true if the system call may be a wait for a lock of the C library.  `second` is its

@@ -2,9 +2,9 @@
 /*
  * Implements inject_run(): chooses a thread of a process, stops it, and does a task with it.  A
  * separate process does this, so that the end of that process releases the thread without another
- * stop.  A thread is chosen that does not notice the stop: it sleeps in a system call that the
- * kernel restarts, or it runs.  The first thread of the process is seized, though not stopped,
- * during all of this, so that two recorders cannot do this at the same time.
+ * stop.  A thread is chosen that does not notice the stop: it sleeps in a system call that can be
+ * restarted, or it runs.  The first living thread of the process, called the gate, is seized during
+ * all of this, though not stopped, so that two recorders cannot do this at the same time.
  */
 #include <errno.h>
 #include <signal.h>
@@ -227,7 +227,7 @@ bool inject_stop_for_return(pid_t tid)
 
 /*
  * Waits.  Threads that stop meanwhile are released: those that were asked to stop and took too
- * long, and the first thread when it receives a signal.
+ * long, and the gate when it receives a signal.
  */
 static void idle(pid_t gate, long ns)
 {
