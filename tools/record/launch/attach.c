@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the runtime in a running process and makes it connect, or explains why that is not
- * possible.
+ * Finds the runtime in a running process, or loads it there, and makes it connect; or explains why
+ * that is not possible.
  */
 #include <poll.h>
 #include <limits.h>
@@ -35,8 +35,8 @@
 /* Loading the runtime into a program that was started without it */
 
 /*
- * If the program has more privileges than its user (set-user-ID), the loader ignores environment
- * variables such as LD_PRELOAD.
+ * Returns true if the program has more privileges than its user (set-user-ID): then the runtime
+ * does nothing.
  */
 static bool is_secure(pid_t pid)
 {
@@ -119,7 +119,7 @@ static bool refuse_filtered(pid_t pid)
 	return true;
 }
 
-/* Returns a thread of the process whose memory can be read, if there is one. */
+/* Returns a living thread of the process: the memory of one that has ended cannot be read. */
 static pid_t thread_of(pid_t pid)
 {
 	pid_t tid = proc_living_thread(pid);
@@ -200,7 +200,7 @@ static void explain(pid_t pid, const struct image *image)
 		cli_error("the ldb runtime in process %d is of an older release than this %s: use those of one release",
 			  pid, cli_tool_name());
 	else if (!image->door)
-		cli_error("process %d has loaded the runtime, and it is not there: start the program with ldb-record -- CMD",
+		cli_error("process %d has loaded the runtime, but does not contain it: start the program with ldb-record -- CMD",
 			  pid);
 	else if (image->copy.magic != LDB_DOOR_MAGIC)
 		cli_error("the ldb runtime in process %d has not started yet, or the program is set-user-ID: try again, or run the program as its owner",

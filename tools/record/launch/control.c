@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sends messages to the runtime and receives its messages.  These are checked here: type, size, and
- * that every string has an end.
+ * Sends messages to the runtime and receives its messages.  Of the latter, type and size are
+ * checked here, and every string gets an end.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -71,7 +71,7 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
 		return false;
 	}
 	if (strpbrk(path, ": ")) {
-		cli_error("the loader cannot preload %s: its path must hold no blank and no colon",
+		cli_error("the loader cannot preload %s: its path must contain no blank and no colon",
 			  path);
 		return false;
 	}
@@ -133,8 +133,8 @@ static void child(const struct target *t, char **argv, const char *name, const c
 		leave_terminal();
 	if (!runtime || !set_environment(name, secret, t, runtime, flows)) {
 		/*
-		 * argv[0] is a path.  execvp() runs a file without a magic number and without #! by
-		 * the shell, as shells do.
+		 * As the path contains a slash, execvp() does not search for the file.  As a shell
+		 * does, it runs a file without a magic number and without #! by the shell.
 		 */
 		execvp(t->path, argv);
 		error = errno;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Creates the socket on which the recorder waits for the runtime, when the program is started or
- * attached to, and again after it has changed its credentials.
+ * Creates the socket on which the recorder waits for the runtime: when the program is started or
+ * attached to, and again after the program has changed its credentials.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * Returns a socket to which a process (0: any) can connect, and its abstract name; -1 after
- * printing why not.
+ * Returns a socket to which process `pid` (0: any in this network namespace) can connect, and its
+ * abstract name; -1 after printing why not.
  */
 int listen_open(pid_t pid, char *name, size_t size);
 

@@ -16,7 +16,7 @@
 #include "cli/foreign.h"
 #include "record/launch/target.h"
 
-/* at most this many bytes of a file are read, because a sparse file may claim any size */
+/* larger parts of a file are not read, because a sparse file may claim any size */
 #define PART_MAX	(16 << 20)
 
 /* Finds the program's file as execvp() would. */
@@ -141,7 +141,8 @@ static void read_elf(int fd, struct elf_facts *f)
 }
 
 /*
- * Returns true if the program gains privileges when it is executed: the loader ignores LD_PRELOAD.
+ * Returns true if the program gains privileges when it is executed: then the loader ignores
+ * LD_PRELOAD.
  */
 static bool gains_rights(const char *path)
 {
