@@ -2,7 +2,7 @@
 /*
  * Finds out what the slowest requests of the last minute spent their time on.  A child process
  * analyses the blocks of that minute as if they were a trace.  For each state of a request it
- * writes four texts: "number", state, name, "ns".
+ * writes four texts: the index of the request, the state, a name, and the ns in this state.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -57,7 +57,10 @@ void metrics_explain_begin(struct metrics *m)
 		helper_begin(&m->helper, work, m);
 }
 
-/* Adds a state.  The longest ones come first, and the last entry is the sum of all others. */
+/*
+ * Adds a state.  The longest ones come first.  If there are more than METRICS_PARTS, the last entry
+ * is the sum of the rest.
+ */
 static void add_part(struct slow_parts *s, const char *state, const char *name, uint64_t ns)
 {
 	struct slow_part *p;

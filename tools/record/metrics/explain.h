@@ -22,7 +22,7 @@ struct record_explain {
 	const uint32_t *tids;
 	const int64_t *starts, *ends;	/* ticks */
 	size_t nr;
-	/* returns the name of a function or variable; NULL: there are no names */
+	/* returns the name of a function or variable; NULL or "": not known */
 	const char *(*known)(void *arg, uint64_t addr);
 	void *known_arg;
 	/* Called for each state of request i; the durations add up to its latency. */

@@ -18,7 +18,7 @@
 /* states of each slowest request; the last one is the sum of the rest */
 #define METRICS_PARTS		8
 #define METRICS_NAME		512	/* length of a name with its NUL; longer names are cut */
-#define METRICS_OPEN_MAX	(1U << 18)	/* requests and threads that are followed */
+#define METRICS_OPEN_MAX	(1U << 18)	/* most open requests, and most threads */
 
 enum metrics_kind { METRICS_FUNCTION, METRICS_REQUEST, METRICS_LOCK, METRICS_CPU, METRICS_NR };
 
@@ -31,7 +31,7 @@ struct kind {
 	struct hash hash;		/* by key */
 	struct series *all;
 	size_t nr, room;
-	uint64_t nr_dropped;		/* values of series beyond METRICS_SERIES_MAX */
+	uint64_t nr_dropped;		/* values for which there was no room */
 };
 
 struct slow_part {
@@ -91,7 +91,7 @@ struct waiter {
 	struct slot slot;			/* by tid */
 	enum { WAITER_UNKNOWN, WAITER_ON, WAITER_OFF } phase;
 	bool is_of_program;
-	/* INT64_MIN: none */
+	/* Ticks; INT64_MIN: none. */
 	/* when it left its CPU; since when it waits for one */
 	int64_t out, since;
 	int64_t early;				/* when it was woken while it ran */

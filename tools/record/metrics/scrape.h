@@ -3,7 +3,8 @@
  * Serves the sums for monitoring by HTTP/1.0, on a local port or a UNIX socket.
  *
  * Clients are not trusted: their number, memory and time are limited, connections are accepted at a
- * limited rate, and the answer is made at most once a second.  No function here blocks.
+ * limited rate, and the answer in each format is made at most once a second.  No function here
+ * blocks.
  */
 #ifndef RECORD_METRICS_SCRAPE_H
 #define RECORD_METRICS_SCRAPE_H

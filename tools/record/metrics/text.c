@@ -142,7 +142,7 @@ static void put_family(struct text *t, enum metrics_kind kind, struct family *f)
 	for (size_t i = 0; i < f->nr; i++)
 		put_buckets(t, kind, &f->all[i]);
 	snprintf(name, sizeof(name), "%.*s", base, metrics_words[kind].name);
-	put_head(t, name, "_quantile_seconds", "summary", "Percentiles of the same.");
+	put_head(t, name, "_quantile_seconds", "summary", "Percentiles of these durations.");
 	for (size_t i = 0; i < f->nr; i++)
 		put_quantiles(t->out, kind, &f->all[i]);
 }
@@ -182,7 +182,7 @@ static void put_slowest(struct text *t)
 		if (m->before[i].ns)
 			put_slow(t->out, m, i, "ldb_slowest_request_seconds", NULL);
 	put_head(t, "ldb_slowest_request_part_seconds", "", "gauge",
-		 "What they spent their time on; the parts of one add up to it.");
+		 "What the slowest requests spent their time on; the parts of a request add up to its duration.");
 	for (unsigned i = 0; i < METRICS_SLOWEST; i++)
 		for (unsigned k = 0; k < m->parts[i].nr; k++)
 			put_slow(t->out, m, i, "ldb_slowest_request_part_seconds", &m->parts[i].all[k]);
@@ -200,7 +200,7 @@ void metrics_put_text(FILE *out, struct metrics *m, struct family f[METRICS_NR],
 	}
 	put_slowest(&t);
 	put_counter(&t, "ldb_calls", "Calls of instrumented functions.", s->calls);
-	put_counter(&t, "ldb_observed_calls", "Those of them that were observed.", s->observed_calls);
+	put_counter(&t, "ldb_observed_calls", "Calls of instrumented functions that were observed.", s->observed_calls);
 	put_counter(&t, "ldb_lost_records", "Records that were lost.", s->nr_lost);
 	put_counter(&t, "ldb_dropped_values", "Values of series for which there was no room.", dropped);
 	fprintf(out, "# TYPE ldb_threads gauge\n# HELP ldb_threads Threads of the program.\nldb_threads %" PRIu64 "\n", s->nr_threads);

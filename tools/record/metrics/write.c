@@ -106,7 +106,7 @@ void metrics_poll(struct metrics *m, const struct metrics_state *s)
 void metrics_finish(struct metrics *m, const struct metrics_state *s)
 {
 	metrics_poll(m, s);
-	/* Explains the requests of the first minute, although it has not ended. */
+	/* If the recording was shorter than a minute, explains the requests of its only minute. */
 	if (!m->helper.child && !m->parts[0].nr)
 		metrics_explain_begin(m);
 	metrics_explain_finish(m);
