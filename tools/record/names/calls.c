@@ -15,7 +15,7 @@ static const char *const names[] = {
 #include "record/names/calls.inc"
 };
 
-/* System calls of which arguments are recorded. */
+/* System calls of which a descriptor's file, or another argument than the first, is recorded. */
 static const struct {
 	const char *name;
 	uint8_t how;		/* which other argument is recorded, and LDB_CALL_HAS_FD */
@@ -102,7 +102,7 @@ void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size)
 	char name[25] = "";
 	size_t len;
 
-	/* The two parts of the name are not adjacent in the record. */
+	/* The parts of the name are not adjacent in the record. */
 	memcpy(name, &r->name0, 8);
 	memcpy(name + 8, &r->name1, 8);
 	memcpy(name + 16, &r->name2, 4);

@@ -11,7 +11,7 @@
 /* Sets what is recorded of each system call; see bpf_config.calls. */
 void calls_describe(uint8_t calls[LDB_CALLS_MAX]);
 
-/* Returns the name of a system call, or the name for page faults; "" if the number is not known. */
+/* Returns the name of a system call, or of another LDB_SYSCALL_NR_*; "" if it is not known. */
 const char *calls_name(uint32_t nr);
 
 /* Returns the number of the system call with this name, or -1. */

@@ -24,8 +24,8 @@ struct disk_names {
 };
 
 /*
- * dev is the kernel's number of the device.  Returns "" if the name is not known; the string is
- * valid as long as *d.
+ * dev is the kernel's number of the device.  Returns "" if the name is not known, or if there are
+ * too many devices; the string is valid as long as *d.
  */
 const char *disk_names_get(struct disk_names *d, uint32_t dev);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names interrupts: those of devices by the names that the kernel reports, the others by their
- * numbers.
+ * Names interrupts: those of devices as the kernel names them in events, the others by their kind
+ * and number.
  */
 #ifndef RECORD_NAMES_IRQ_H
 #define RECORD_NAMES_IRQ_H

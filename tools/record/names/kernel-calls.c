@@ -10,9 +10,9 @@
 #include "record/names/kernel-calls.h"
 
 /*
- * A system call's function may end with a jump to another function, whose return address then
- * replaces that of the first on the stack.  The name of the second function contains that of the
- * system call, too.  If both are on the stack, the outer one counts.
+ * Prefixes in the names of functions that implement a system call.  The function that the kernel's
+ * entry calls may end with a jump to another one, of which alone a return address is on the stack
+ * then.  If both are on the stack, the outer one counts.
  */
 static const char *const prefixes[] = {
 	CPU_CALL_PREFIX, "__do_sys_", "__se_sys_", "ksys_", "__sys_", "do_sys_", "kernel_", "do_",
@@ -27,8 +27,8 @@ static const char *behind_prefix(const char *symbol)
 }
 
 /*
- * Returns the number of the system call that a function implements; the names of some functions
- * differ from those of their system calls.
+ * Returns the number of the system call that a function implements, LDB_SYSCALL_NR_FAULT, or
+ * KERNEL_CALL_NONE.  The names of some functions differ from those of their system calls.
  */
 static int64_t number_of(const char *symbol)
 {

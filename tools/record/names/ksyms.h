@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Assigns numbers to addresses in the kernel, and finds the names of the functions there when a
- * recording ends, because reading /proc/kallsyms takes a tenth of a second.  Only names leave this
- * file, never addresses.
+ * recording ends or a dump is made, because reading /proc/kallsyms takes a tenth of a second.  Only
+ * names leave this file, never addresses.
  */
 #ifndef RECORD_NAMES_KSYMS_H
 #define RECORD_NAMES_KSYMS_H
@@ -22,7 +22,7 @@ struct ksyms *ksyms_copy(const struct ksyms *k);
  */
 uint32_t ksyms_number(struct ksyms *k, uint64_t addr);
 
-/* Calls name() for each number, if this user may know the name of the function there. */
+/* Calls name() for each number whose function's name this user may know. */
 void ksyms_name(struct ksyms *k, void (*name)(void *arg, uint32_t number, const char *text), void *arg);
 
 #endif

@@ -24,7 +24,7 @@ void modules_each(const struct modules *m, void (*fn)(void *arg, const struct ld
 /* Returns true if the address is in a module that has instrumented functions. */
 bool modules_have_records(const struct modules *m, uint64_t addr);
 
-/* Adds executable mappings that the runtime has not reported. */
+/* Adds executable mappings of ELF files that the runtime has not reported. */
 void modules_complete(struct modules *m);
 
 #endif
