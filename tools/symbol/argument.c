@@ -208,7 +208,10 @@ static bool set_type(struct find *f, struct request_place *a, Dwarf_Die *type)
 
 /* The function */
 
-/* The entry of an inlined or cloned function refers to another entry, which has its parameters. */
+/*
+ * The entry of an inlined or cloned function, or of its parameter, refers to another entry:
+ * replaces it by that one.
+ */
 static void go_to_origin(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -373,8 +376,8 @@ static void try_function(struct find *f, const struct elffile_sym *sym)
 }
 
 /*
- * Returns true if the linker's name contains the last part of the function's name, or that is a
- * glob.  This avoids demangling all names, which is expensive.
+ * Returns true if the linker's name contains the last part of the function's name, or if the latter
+ * is a glob.  This avoids demangling all names, which is expensive.
  */
 static bool may_match(const char *raw, const char *function)
 {

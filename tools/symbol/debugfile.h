@@ -3,8 +3,8 @@
  * Finds the separate file that has the symbols and lines of a program or library.
  *
  * The search goes to the file's directory and to .debug in it, then below each directory for debug
- * files: by build-id, below the path of the file, and by name alone.  A file is used only if it has
- * the required build-id.  If no build-id is known, the checksum of the link must match.
+ * files: by build-id, by the path of the file, and by its name alone.  A file is used only if it
+ * has the required build-id.  If no build-id is known, the checksum of the link must match.
  */
 #ifndef SYMBOL_DEBUGFILE_H
 #define SYMBOL_DEBUGFILE_H

@@ -2,10 +2,9 @@
 /*
  * Finds lines and definitions in DWARF 2-5.
  *
- * Units are found by their own address ranges and not by .debug_aranges, which
- * clang does not write.  The functions of a unit are collected once, sorted by
- * address: libdw's dwarf_getscopes() walks the whole unit for each address,
- * which takes minutes for a program linked with -flto.
+ * Units are found by their own address ranges and not by .debug_aranges, which clang does not
+ * write.  The functions of a unit are collected once, sorted by address: libdw's dwarf_getscopes()
+ * walks the whole unit for each address, which takes minutes for a program linked with -flto.
  */
 #include <errno.h>
 #include <limits.h>
@@ -56,7 +55,10 @@ static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, con
 			  { .lo = lo, .hi = hi, .die = *die, .unit = unit });
 }
 
-/* A function with address 0 was dropped by the linker, and is not added. */
+/*
+ * Adds the ranges of a unit or function.  One with address 0 was dropped by the linker: it is left
+ * out.
+ */
 static bool range_add_die(struct range_list *list, Dwarf_Die *die, size_t unit)
 {
 	Dwarf_Addr base, lo, hi;
@@ -119,7 +121,7 @@ static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
 	       (!compiled_in || is_harmless(compiled_in, name));
 }
 
-/* Returns the directory of the file with the debug information. */
+/* Writes to `folder` the directory of the file with the debug information. */
 static void folder_of(Dwfl_Module *mod, char *folder)
 {
 	const char *file = NULL, *debug_file = NULL;
@@ -146,7 +148,7 @@ static bool collect_units(struct dwarfinfo *d, Dwarf *dw, const char *folder)
 	Dwarf_Die cudie, subdie;
 	uint8_t type;
 
-	/* Each unit is read first, and then its split part. */
+	/* For each unit, the unit itself is read first, and then its split part. */
 	for (; dwarf_get_units(dw, before, &cu, NULL, &type, &cudie, NULL) == 0; before = cu) {
 		struct unit unit = { .die = cudie, .funcs_die = cudie };
 
@@ -289,8 +291,8 @@ bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *po
 }
 
 /*
- * Stores the inlined calls around addr in chain, outermost first, and returns their number.  Each
- * step goes to a child, so that the loop ends even if the file is damaged.
+ * Stores the inlined calls that contain pc in `chain`, outermost first, and returns their number.
+ * Each step goes to a child, so that the loop ends even if the file is damaged.
  */
 static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
 {

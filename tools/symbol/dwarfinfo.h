@@ -35,8 +35,8 @@ bool dwarfinfo_lacks_split(const struct dwarfinfo *d);
 bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
 /*
- * As dwarfinfo_line(), but if addr is in an inlined function of a system header, it finds the line
- * of the outermost call of such a function.
+ * As dwarfinfo_line(), but if the line of addr is in a system header, it finds the line of the
+ * innermost inlined call that is in no system header, if there is such a call.
  */
 bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 

@@ -13,9 +13,11 @@
 #include "arch/program.h"
 #include "symbol/elfcalls.h"
 
-#define CODE_MAX	(1U << 20)	/* bytes of a function */
+#define CODE_MAX	(1U << 20)	/* bytes of a function; longer ones are left out */
 
-/* Copies [addr, addr + size) to buf; returns false if a part is not in a section with contents. */
+/*
+ * Copies [addr, addr + size) to buf; returns false if this is not within a section with contents.
+ */
 static bool read_at(Elf *elf, uint64_t addr, uint64_t size, uint8_t *buf)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {

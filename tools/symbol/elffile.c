@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens an ELF file, checks that it is the one that ran, and sorts its symbols by address.
- * libdwfl reads .symtab, .dynsym and the mini debug info, and requests the separate debug file.
+ * Opens an ELF file, checks that it is the one that ran, and sorts its symbols by address.  libdwfl
+ * reads .symtab, .dynsym and the mini debug info, and calls find_debuginfo() to get the separate
+ * debug file.
  *
  * Paths come from a trace, which may come from anywhere: see cli/foreign.h.
  */
@@ -75,8 +76,8 @@ static bool has_build_id(Dwfl_Module *mod, const char *hex)
 }
 
 /*
- * Is called by dwfl_module_getdwarf().  If a name and no checksum are passed, finds the shared file
- * of dwz; otherwise the separate debug file.
+ * libdwfl calls this to find the separate debug file.  If a name and no checksum are passed, it
+ * searches the shared file of dwz, which open_alt() opens.
  */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
@@ -93,8 +94,8 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 }
 
 /*
- * Uses the file if it is an ELF file with the right build-id.  If it has another build-id, sets
- * f->state to ELFFILE_OTHER.  Takes over fd.
+ * Uses the file, and returns true, if it is an ELF file with the right build-id.  If it has another
+ * build-id, sets f->state to ELFFILE_OTHER.  Takes over fd.
  */
 static bool use_file(struct elffile *f, const char *path, int fd)
 {

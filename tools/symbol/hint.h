@@ -10,8 +10,8 @@
 struct hint {
 	enum symtab_problem problem;
 	const char *path;	/* path of a file that has the problem */
-	const char *build_id;	/* hex, "" */
-	bool is_there;		/* the file was found */
+	const char *build_id;	/* hex; "": not known */
+	bool is_there;		/* the file was found: now, or when its names were stored */
 	bool has_symbols;	/* the file has symbols */
 	bool is_instrumented;	/* compiled with the plugin: by the user */
 	unsigned nr;		/* number of files that have the problem */

@@ -4,11 +4,13 @@
  *
  * Modules are the MODULE rows of a trace.  An address belongs to the module that was mapped there
  * at that time; if there was none, to the module that was loaded there next (a constructor runs
- * before the load is reported).  Files are opened when the first address in them is resolved.  A
- * file whose build-id is not the one of the trace is never used.
+ * before the load is reported), or else to the one that was unloaded last.  Files are opened when
+ * the first address in them is resolved.  A file whose build-id is not the one of the trace is
+ * never used.
  *
- * Results belong to the symtab and are valid as long as it exists.  The same (address, module)
- * gives the same pointer.  The functions are not thread-safe.
+ * Results belong to the symtab and are valid until symtab_forget() or symtab_close().  A function
+ * that is called again with the same (address, module) returns the same pointer.  The functions are
+ * not thread-safe.
  */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
@@ -39,7 +41,8 @@ struct symbol {
 	/* base name of the module's file; "" if the address is in no file */
 	const char *module;
 	const char *path;	/* path of the module, as in the trace */
-	const char *function;	/* readable, no parameters; module+0xoffset if not known */
+	/* readable, no parameters; if not known: module+0xoffset or, in no file, 0xaddress */
+	const char *function;
 	const char *raw;	/* the linker's name; "" if not known */
 	const char *file;	/* source file of the address; "" if not known */
 	const char *func_file;	/* where the function is defined; "" if not known */
@@ -66,8 +69,9 @@ void symtab_forget(struct symtab *st);
 int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
 
 /*
- * Add names that the trace contains.  They are used if they include source lines, or if the file is
- * missing.  FILE rows must come first.  Returns 0, -ENOMEM, or -EINVAL for an invalid row.
+ * Add names that the trace contains.  They are used if they include source lines, or if the file
+ * itself cannot be used.  FILE rows must come first.  Return 0, -ENOMEM, or -EINVAL for an invalid
+ * row.
  */
 int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
@@ -77,8 +81,8 @@ int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
 int symtab_add_queue(struct symtab *st, uint64_t queue, const char *name);
 
 /*
- * Called with rows for a trace that contain all names resolved so far.  A result other than 0 ends
- * the calls.
+ * symtab_emit() calls these functions with rows for a trace that contain all names that were found
+ * in files so far.  A result other than 0 ends the calls, and is returned.
  */
 struct symtab_sink {
 	int (*file)(void *arg, const struct ldb_row_file *row);
@@ -114,8 +118,8 @@ const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * Returns the function that the call before ret calls, according to the code.  Only function and
- * raw are set, if its name is known.
+ * Returns the function that the call before ret calls, according to the code.  If its name is
+ * known, function and raw are set; module and path are those of the code that calls it.
  */
 const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64_t tick);
 

@@ -22,7 +22,7 @@ struct file {
 struct module {
 	uint64_t start, end, bias;
 	int64_t tick, end_tick;
-	uint64_t max_end;	/* the latest end among this module and all modules before it */
+	uint64_t max_end;	/* the greatest end address of this module and all before it */
 	struct file *file;
 };
 
@@ -55,10 +55,13 @@ struct symtab {
 /* Returns the only copy of the text; "" when there is no memory. */
 const char *symtab_intern(struct symtab *st, const char *text);
 
-/* Returns NULL if there is no memory. */
+/* Returns the file, which is added if it is new; NULL if there is no memory. */
 struct file *symtab_file(struct symtab *st, const char *path, const char *build_id);
 
-/* Returns NULL if the file is missing, or is not the one that was recorded. */
+/*
+ * Opens the file, unless it is open already.  Returns NULL if the file cannot be read, or is not
+ * the one that was recorded, or if names have another source (options.known).
+ */
 struct elffile *symtab_elf(struct symtab *st, struct file *file);
 
 void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_name);

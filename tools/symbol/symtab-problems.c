@@ -9,8 +9,8 @@ struct facts {
 };
 
 /*
- * Returns what is known of the file: as it is now or, if the trace contains its names, as it was
- * when they were stored.
+ * Returns what is known of the file: as it is now or, if it cannot be used and the trace contains
+ * its names, as it was when they were stored.
  */
 static struct facts facts_of(const struct file *f)
 {
@@ -64,7 +64,10 @@ const char *symtab_problem_text(const struct symtab *st, enum symtab_problem pro
 		has = facts_of(f);
 		if (!has_problem(f, &has, problem))
 			continue;
-		/* A hint names the first file, which usually is the program. */
+		/*
+		 * A hint names the file that was added first, which usually is the program.  New
+		 * files are added at the front of the list.
+		 */
 		hint.path = f->path;
 		hint.build_id = f->build_id;
 		hint.is_there = has.state == ELFFILE_USABLE;

@@ -2,9 +2,8 @@
 /*
  * Stores modules over time, and a cache of all results.
  *
- * Invariants: modules[] is sorted by start before the first lookup; each cache
- * entry is for one (address, question, module) and is never moved or freed
- * before the symtab is.
+ * Invariants: modules[] is sorted by start before the first lookup; each cache entry is for one
+ * (address, question, module), and is not moved, or freed before symtab_forget() or symtab_close().
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the probes that a program has in its own code (USDT), as <sys/sdt.h> writes them: a nop at the place,
- * and a note of type 3 in section .note.stapsdt that describes it.
+ * Finds the probes that a program has in its own code (USDT), as <sys/sdt.h> writes them: a nop at
+ * the place, and a note of type 3 in section .note.stapsdt that describes it.
  */
 #ifndef SYMBOL_USDT_H
 #define SYMBOL_USDT_H
