@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * To process a request, a process may ask another process to process a request of its own; an ASKED
- * row records this.  For a given request, this finds the request that asked for it, the requests
- * that it asked for, the requests that these asked for, and so on.
+ * row records this.  For a given request, these functions find the request that asked for it and
+ * the requests for which it asked; then the same for each request that was found, and so on.
  */
 #ifndef FACTS_ASKED_H
 #define FACTS_ASKED_H

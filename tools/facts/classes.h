@@ -12,8 +12,8 @@ int classes_read(struct model *m);
 void classes_close(struct classes *c);
 
 /*
- * Returns the class of the request with this id that ended at tick end: the last name that the
- * program had set for the id by then, perhaps before the request began; "" if there is none.
+ * Returns the class of the request with this id that ended at tick `end`: the last name that the
+ * program had set for the id until then, perhaps before the request began; "" if there is none.
  */
 const char *classes_find(struct classes *c, uint64_t id, int64_t end);
 

@@ -15,7 +15,9 @@
 #include "ticks.h"
 
 #define VAGUE_NS	1000000		/* an error up to this is always accepted */
-/* a thread that slept for less than this before a wait for a CPU was preempted */
+/*
+ * a thread that slept no longer than this before a wait for a CPU is taken to have been preempted
+ */
 #define TOGETHER_NS	50000
 #define COUNTERS_MAX	(1U << 24)	/* rows */
 
@@ -96,7 +98,7 @@ static bool is_on(const struct reading *r)
  * Returns when the thread became runnable.  The kernel's counter of the time spent waiting for a
  * CPU lacks the time that the hypervisor took; so a thread that a reading found waiting is taken to
  * have waited from that reading on.  A thread that no reading found asleep, and that waited for
- * most of the interval, is taken to have waited for all of it.
+ * most of the interval, or slept for at most TOGETHER_NS, is taken to have waited for all of it.
  */
 static int64_t woken_at(const struct counters *c, const struct now *n, int64_t in, int64_t waited)
 {
@@ -109,7 +111,7 @@ static int64_t woken_at(const struct counters *c, const struct now *n, int64_t i
 	return asleep <= max(c->together, n->resolution) || asleep < in - woken ? n->out : woken;
 }
 
-/* Reports an interval off the CPU, which may consist of several sleeps and waits. */
+/* Stores an interval off the CPU, which may consist of several sleeps and waits. */
 static int add_off(struct counters *c, const struct now *n, uint32_t tid, int64_t in, int64_t waited,
 		   bool has_in)
 {
@@ -143,7 +145,7 @@ static bool has_not_slept(const struct now *n, const struct reading *b)
 	return n->status && b->flags & LDB_SCHEDSTAT_F_SLEEPS && b->nr_sleeps == n->status->nr_sleeps;
 }
 
-/* Begins an interval off the CPU: the thread left its CPU at about tick out, before reading b. */
+/* Begins an interval off the CPU: the thread left its CPU at about tick `out`, before reading b. */
 static void leave(struct now *n, const struct reading *b, int64_t out, int64_t resolution, int64_t wait)
 {
 	*n = (struct now){
@@ -155,8 +157,8 @@ static void leave(struct now *n, const struct reading *b, int64_t out, int64_t r
 }
 
 /*
- * Reports a time off the CPU of `off` ticks in [lo, b].  The thread was on the CPU at readings a
- * and b.
+ * Stores an interval off the CPU of `off` ticks in [lo, b], or only adds it to the unplaced time if
+ * its place is too uncertain.  The thread was on the CPU at readings a and b.
  */
 static int between(struct counters *c, const struct now *now, const struct reading *a,
 		   const struct reading *b, int64_t lo, int64_t off)

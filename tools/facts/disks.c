@@ -56,8 +56,8 @@ const char *disk_op_name(unsigned op)
 /* Joining */
 
 /*
- * A sleep may be due to a request to a device by the sleeping thread, or by the thread that woke
- * it.  Each sleep is therefore stored twice, once for each of these threads.
+ * A sleep may be due to a request to a device by the sleeping thread, or by the kernel's thread
+ * that woke it up.  Each sleep is therefore stored once for each of these threads.
  */
 struct side {
 	uint32_t tid;

@@ -4,8 +4,8 @@
  * knows only bounds.
  *
  * The true start lies in [start_max - start_unc, start_max], the true end in [end_max - end_unc,
- * end_max].  The estimate is the middle of each; the resolution is the greatest error of the
- * duration: half the sum of both widths.
+ * end_max].  The estimate is the middle of each, or the later bound of a start or end that was not
+ * observed; the resolution is the greatest error of the duration: half the sum of both widths.
  */
 #ifndef FACTS_ESTIMATE_H
 #define FACTS_ESTIMATE_H
@@ -24,16 +24,16 @@ struct estimate {
 };
 
 /*
- * The middle of the bounds of a start or an end.  If there are two, it is the later one.  Every
- * estimate is made here: an invocation of which one bound was narrowed must not move at its other
- * end.
+ * Returns the middle of the bounds of a start or an end; of two middle ticks, the later one.  All
+ * code must use this function: otherwise a start or end whose bounds are the same could have two
+ * different estimates.
  */
 static inline int64_t estimate_middle(int64_t min, int64_t max)
 {
 	return max - (max - min) / 2;
 }
 
-/* Half the sum of both widths. */
+/* Returns half the sum of both widths. */
 static inline uint64_t estimate_resolution(uint64_t start_unc, uint64_t end_unc)
 {
 	return start_unc / 2 + end_unc / 2 + (start_unc & end_unc & 1);
@@ -41,7 +41,7 @@ static inline uint64_t estimate_resolution(uint64_t start_unc, uint64_t end_unc)
 
 /*
  * If the start has no lower bound, the start of the recording is used; if the end has none, the
- * start of the invocation.
+ * latest possible start of the invocation.
  */
 static inline struct estimate estimate_func(const struct ldb_row_func *f)
 {

@@ -42,7 +42,7 @@ struct flow_sum {
 	size_t first_length;
 };
 
-/* The number of calls of a sum whose duration is in this bucket of a histogram. */
+/* The number of timed calls of a sum whose duration is in this bucket of a histogram. */
 struct flow_length {
 	uint32_t sum;		/* index */
 	uint32_t bucket;
@@ -59,7 +59,7 @@ struct flow_mapped {
 struct flows {
 	struct model *m;
 	bool has_flows;		/* calls between components were recorded */
-	int64_t first;		/* ticks: when recording of the first API began; INT64_MIN: never */
+	int64_t first;		/* ticks: the first call of an API; INT64_MIN: there was none */
 	int64_t threshold_ns;	/* calls that took at least this long have rows of their own */
 	struct flow_component *components;	/* [0] is the program */
 	size_t nr_components, room_components;
@@ -97,7 +97,7 @@ const struct flow_api *flows_api(const struct flows *f, uint32_t id);
  */
 uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick);
 
-/* Returns true if this function waits for another thread, for a time, or for input. */
+/* Returns true if this function waits: for a thread or a process, for a time, or for input. */
 bool flow_is_wait(const char *name);
 
 /* Returns true if the trace may contain the places at which the caller calls this API. */

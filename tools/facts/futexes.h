@@ -48,12 +48,15 @@ void futexes_free(struct futexes *f);
 /* Returns true if the futex lies within the object of that lock. */
 bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind);
 
-/* Returns owner if it is a thread of the program that existed in [from, to]; else 0. */
+/*
+ * Returns `owner` if it is a thread of the program that existed at some time in [from, to]; else 0.
+ */
 uint32_t futex_owner(const struct model *m, uint32_t owner, int64_t from, int64_t to);
 
 /*
- * Marks the sleeps that belong to this wait as known, and calls the callback for each.  A wait for
- * a condition is shortened: it ends where its thread began to wait for the mutex.
+ * Marks the sleeps that belong to this wait as known, and calls the callback for those on a futex
+ * of the lock.  A wait for a condition is shortened: it ends where its thread began to wait for the
+ * mutex.
  */
 int futexes_match(struct futexes *f, struct lock_event *wait,
 		  int (*woken)(void *arg, const struct futex_wait *w), void *arg);

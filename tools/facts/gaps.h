@@ -20,8 +20,8 @@ int gaps_each(struct reader *r, const struct reader_filter *filter,
 	      int (*gap)(void *arg, const struct thread_interval *gap), void *arg);
 
 /*
- * Returns true if the thread was unobserved at the tick.  Reduces *until to the tick at which this
- * changes, if that is earlier.  The gaps must be merged ones (intervals_merge()).
+ * Returns true if the thread was unobserved at the tick.  Reduces *until to the next tick at which
+ * this may change, if that is earlier.  The gaps must be merged ones (intervals_merge()).
  */
 bool gaps_cover(const struct intervals *gaps, uint32_t tid, int64_t tick, int64_t *until);
 

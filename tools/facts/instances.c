@@ -16,7 +16,7 @@
 #include "ticks.h"
 
 struct open_instance {
-	struct open_instance *next;		/* the next unused struct, if this struct is unused */
+	struct open_instance *next;	/* the next unused struct, if this struct is unused */
 	uint32_t number;		/* index in the table of open instances */
 	bool is_open;
 	struct instance instance;
@@ -541,8 +541,8 @@ static int cut_some(struct instances *l, const struct ldb_row_req *row)
 }
 
 /*
- * Ends all open requests.  An END that follows without a new START is counted as stray, also if
- * only a part of the trace is read.
+ * Ends all open requests, or those with the ids of the row.  If all are ended, an END that follows
+ * without a new START is counted as stray, also if only a part of the trace is read.
  */
 static int on_cut(struct instances *l, const struct ldb_row_req *row)
 {

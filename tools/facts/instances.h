@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds request instances (struct instance) and their spans on threads and in queues (struct
- * instance_part).  They are aggregated from the REQ rows, which mean the following.  tid is a thread
- * and q a queue:
+ * instance_part).  They are aggregated from the REQ rows, which mean the following.  tid is a
+ * thread and q a queue:
  *
  *	START(tid, q)	a span on tid begins; a pending span in queue q (or, if
  *			there is none there, the oldest pending one) ends
  *	BLOCK(tid, q)	the span on tid ends, a span in q begins
  *	ARRIVED(tid, q)	a span in q begins, in the past
- *	END(tid)	the span on tid ends; on a thread that did not work on it,
- *			all its spans end
+ *	END(tid)	the span on tid ends; if the request has no span on tid,
+ *			all spans of the request end
  *	END_ALL(tid)	END of every request tid works on
- *	CUT		all open requests end, incomplete: the recording was paused or, if the row
- *			has a range of ids, one of several processes ended
+ *	CUT		all open requests end, incomplete, because the recording was
+ *			paused; if the row has a range of ids, only those with such ids
  *	INEXACT		start and end of the open request are estimates
  *
  * An instance is over when there was an END and no span is left open.  If the same id appears after
@@ -32,31 +32,32 @@
 
 struct instances_result {
 	uint64_t nr_events;
-	/* BLOCK or END of an id that was not open: it may have begun before the recording */
+	/* ENDs of ids that were not open: the requests may have begun before the recording */
 	uint64_t nr_stray;
-	uint64_t nr_dropped;	/* requests beyond INSTANCES_OPEN_MAX */
+	/* how often an instance could not begin, because INSTANCES_OPEN_MAX were open */
+	uint64_t nr_dropped;
 };
 
 /*
  * Calls the callback for each instance when it is over, and at the end for those that are still
- * open.  The instance is valid until the callback returns, which may take over the parts by setting
- * them to NULL.  If the callback returns a value that is not 0, reading stops.  Returns that value,
- * 0 or -ENOMEM.
+ * open.  The instance is valid until the callback returns, which may take over the array `parts` by
+ * setting `parts`, nr_parts and `room` to 0.  If the callback returns a value that is not 0,
+ * reading stops.  Returns that value, 0 or -ENOMEM.
  */
 int instances_each(struct model *m, int (*instance)(void *arg, struct instance *instance), void *arg,
 	       struct instances_result *result);
 
 /*
- * As instances_each(), for nr ids only, which may be in any order.  This is faster; the callback may
- * also be called for a few other ids.
+ * As instances_each(), for nr ids only, which may be in any order.  This is faster; the callback
+ * may also be called for a few other ids.
  */
 int instances_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*instance)(void *arg, struct instance *instance), void *arg, struct instances_result *result);
 
 /*
- * As instances_each(), but uses only the events in [from, to] (ticks): an instance that ends in this
- * range and began earlier is reported to begin at `from`.  The result only shows which requests
- * threads worked on in that time.
+ * As instances_each(), but uses only the events in [from, to] (ticks): an instance that ends in
+ * this range and began earlier is reported to begin at `from`.  The result only shows which
+ * requests threads worked on in that time.
  */
 int instances_within(struct model *m, int64_t from, int64_t to, int (*instance)(void *arg, struct instance *instance),
 		 void *arg, struct instances_result *result);

@@ -31,15 +31,16 @@ static inline bool interval_is_before(const struct thread_interval *in, uint32_t
 }
 
 /*
- * Returns the index of the thread's first interval that ends after tick; if there is none, the
- * first interval of a later thread, or nr.
+ * Returns the index of the thread's first interval that ends after tick; if there is none, that of
+ * the first interval of a thread with a greater tid, or nr.  The list must be sorted, and the
+ * intervals of a thread must not overlap.
  */
 size_t intervals_first(const struct intervals *list, uint32_t tid, int64_t tick);
 size_t intervals_search_near(const struct intervals *list, uint32_t tid, int64_t tick, size_t last);
 
 /*
- * Does what intervals_first() does, but begins to search at last, the previous result: this is fast
- * if tids and ticks come nearly in order.
+ * Does what intervals_first() does, but begins to search at `last`, the previous result: this is
+ * fast if tids and ticks come nearly in order.
  */
 static inline size_t intervals_near(const struct intervals *list, uint32_t tid, int64_t tick,
 				    size_t last)

@@ -19,11 +19,14 @@ struct lock_events_options {
 	/* the sleeps of [from, to], if the caller has read them; they are freed here */
 	struct futexes *futexes;
 	bool no_funcs;		/* FUNC rows are not read: the starts of holds are less exact */
-	/* in ticks: LOCK rows that end more than this after `to` are not read; 0: no limit */
+	/*
+	 * in ticks: LOCK rows that begin more than this after `to` are not read; 0: no limit.  A
+	 * hold whose start was not recorded begins at its end here.
+	 */
 	int64_t after;
 };
 
-/* Each function may be NULL. If one returns a value that is not 0, reading stops. */
+/* `sleep` and `funcs` may be NULL.  If one returns a value that is not 0, reading stops. */
 struct lock_events_sink {
 	/* the events are in no particular order */
 	int (*event)(void *arg, const struct lock_event *e);
@@ -31,13 +34,16 @@ struct lock_events_sink {
 	int (*sleep)(void *arg, const struct lock_event *wait, const struct futex_wait *w);
 	/*
 	 * Called with all FUNC rows of [from, to], so that the caller need not read the trace
-	 * again.
+	 * again; not called with no_funcs.
 	 */
 	int (*funcs)(void *arg, const struct reader_rows *rows);
 	void *arg;
 };
 
-/* Returns 0, -ENOMEM, or what the sink returned. */
+/*
+ * Returns 0, -ENOMEM, or what the sink returned.  *nr_not_kept is set to the number of sleeps on
+ * futexes that were left out: see FUTEXES_MAX.
+ */
 int lock_events_each(struct model *m, const struct lock_events_options *options,
 		     const struct lock_events_sink *sink, uint64_t *nr_not_kept);
 

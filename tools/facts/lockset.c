@@ -488,7 +488,7 @@ COMPARE(event_compare, struct lock_event, UP(lock) UP(end) UP(begin))
 
 /*
  * Returns the start of the first wait that names the thread of hold e as the holder: the hold began
- * before it.
+ * before it.  INT64_MAX: there is no such wait.
  */
 static int64_t first_wait_on(const struct lock_event *e, const struct lock_event *end, int64_t lo)
 {

@@ -77,14 +77,14 @@ int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
 /* Must be called after the last event is added.  Until lockset_resolve(), events do not move. */
 int lockset_prepare(struct lockset *s);
 
-/* Returns true if FUNC rows are needed to answer any of the queries. */
+/* Returns true if FUNC rows are needed to complete any of the events. */
 bool lockset_wants_funcs(const struct lockset *s);
 void lockset_feed(struct lockset *s, const struct ldb_row_func *row);
 
 /* Completes the events.  Afterwards they are sorted by lock and end. */
 void lockset_resolve(struct lockset *s);
 
-/* "mutex", "rwlock", ... */
+/* "mutex", "rwlock_rd", ... */
 const char *lock_kind_name(unsigned kind);
 /* "lock", "condition", "semaphore", "barrier", "join": the word for a sentence */
 const char *lock_kind_noun(unsigned kind);

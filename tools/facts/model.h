@@ -23,10 +23,7 @@ struct process {
 	const char *name, *host;	/* owned by the model */
 	/* the trace's ids of its requests are the program's ids plus this number */
 	uint64_t id_base;
-	/*
-	 * its clock is another one than that of the first process: times may be wrong by
-	 * clock_err_ns
-	 */
+	/* its clock is not that of the first process: its times may be wrong by clock_err_ns */
 	bool has_own_clock;
 	int64_t clock_err_ns;		/* -1: not known by how much */
 };
@@ -59,7 +56,7 @@ struct scanner {
 	int64_t cost_ns;	/* its share of what sampling cost the threads */
 	int64_t gap_ns;		/* total time of observation gaps that concern all its threads */
 	int64_t busy_ns;	/* how long it was at work */
-	/* how long it slept between two rounds, if it has no core of its own */
+	/* total time for which it slept between rounds, if it has no core of its own */
 	int64_t paused_ns;
 };
 
@@ -116,12 +113,12 @@ struct model {
 	uint64_t made, seen;		/* the sums of all threads */
 	uint64_t below_threshold;
 	struct scanner scanners[LDB_MAX_SCANNERS];
-	size_t nr_scanners;		/* 0: the recording was cut short */
-	int64_t paused_ns;		/* the longest time that any scanner paused */
+	size_t nr_scanners;		/* 0: the trace has no SCAN rows */
+	int64_t paused_ns;		/* the greatest paused_ns of all scanners */
 	uint64_t nr_unobserved;		/* threads that were never sampled */
 	/* lost records, by kind; [0] counts kinds that this version does not know */
 	uint64_t lost[MODEL_NR_LOST];
-	uint64_t nr_lost;		/* lost rows of all kinds */
+	uint64_t nr_lost;		/* lost records of all kinds */
 	/* data that was not recorded because the user asked for less */
 	uint64_t left[MODEL_NR_LEFT];
 	uint64_t nr_left;		/* sum of left[], without pauses */
@@ -138,13 +135,14 @@ struct model {
 	uint64_t nr_gaps, nr_thread_gaps;
 	int64_t gap_ns, thread_gap_ns;
 	struct intervals gaps;		/* the times of these gaps, merged */
-	int64_t from_ns;		/* a dump of a flight recorder is complete from here on; else 0 */
+	int64_t from_ns;		/* a dump of a flight recorder is complete from then on */
 	int64_t duration_ns;		/* duration of the recording */
 	uint64_t nr_bad_modules;	/* invalid MODULE rows */
-	const char *kernel_events;	/* "module", "bpf", "perf", "schedstat", "none"; "": an older trace */
+	/* "module", "bpf", "perf", "schedstat", "none"; "": an older trace */
+	const char *kernel_events;
 	const char *kernel_why;		/* why no better source was used; "" */
 	uint32_t pid;			/* pid of the program; 0: not known */
-	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
+	int64_t kernel_err_ns;		/* perf, bpf: by how much times of events may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
 	bool has_sched;			/* the trace has SCHED or SCHEDSTAT rows */
 	/* read from SCHEDSTAT rows, in place of kernel events; else NULL */
@@ -166,7 +164,8 @@ struct model {
 	uint64_t nr_lost_samples;
 	struct tasks *tasks;		/* tasks of the kernel events */
 	struct sched_log *sched_log;	/* of sched-log.c; NULL: none */
-	int64_t *losses;		/* ticks of the LOST rows about kernel events, sorted */
+	/* ticks of the LOST rows about kernel events, and both ends of pauses, sorted */
+	int64_t *losses;
 	size_t nr_losses, room_losses;
 	struct intern strings;		/* names of functions, files and the like */
 	struct classes *classes;	/* classes of requests; NULL: not read yet */
@@ -188,17 +187,23 @@ struct instance_part {
 	bool was_queued;	/* on a thread: a span in a queue ended when this span began */
 	uint64_t queue;		/* address or 0 */
 	int64_t start, end;	/* ticks */
-	/* call site of the tag that ended the span; if it is open, of the tag that began it */
+	/*
+	 * on a thread: call site of the tag that ended the span or, if it is open, of the one that
+	 * began it; in a queue: of the tag that began it or, if there is none, that ended it
+	 */
 	uint64_t site;
 };
 
-/* A request instance lasts from the first START (or BLOCK) of its id to its last END. */
+/*
+ * A request instance lasts from its arrival, or the first START (or BLOCK) of its id, to its last
+ * END.
+ */
 struct instance {
 	uint64_t id;
 	int64_t start, end;	/* ticks */
 	/* ticks: by how much its length may be off; 0 if the program tagged it */
 	uint64_t resolution;
-	bool is_complete;	/* there was an END and nothing is open */
+	bool is_complete;	/* there was an END, and no span on a thread is open */
 	bool has_lost_handoff;	/* put into a queue and never taken out */
 	const char *class;	/* "" */
 	struct instance_part *parts; /* spans, in order of start */
@@ -238,7 +243,7 @@ struct syscall {
 	const struct thread *thread;	/* NULL: not in the trace */
 	int64_t start, end;		/* ticks; a sleep's: when the thread left its CPU */
 	bool is_sleep;
-	bool is_ring;			/* the call is an operation of io_uring for which the thread waited */
+	bool is_ring;			/* an operation of io_uring for which the thread waited */
 	struct segment_call call;
 };
 
@@ -258,7 +263,7 @@ struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct context preempted_by;	/* PREEMPTED */
 	struct context waker;		/* the task that ended the sleep */
-	/* the CPU on which the thread slept, or for which it waited */
+	/* the CPU that the thread left to sleep, or for which it waited last */
 	uint32_t cpu;
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
 	/* it slept on a futex; the waker called FUTEX_WAKE for it */
@@ -303,8 +308,7 @@ struct marked {
 
 /*
  * An interrupt on a CPU while a thread of the program was the running task.  A hard interrupt may
- * be nested in a soft one: the outer one comes first, unless both begin at the same tick.  See
- * model.has_irqs.
+ * be nested in a soft one.  See model.has_irqs.
  */
 struct irq {
 	uint32_t tid;		/* the interrupted thread */
@@ -395,8 +399,8 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 void model_close(struct model *m);
 
 /*
- * Returns the thread that had this tid at that time, or else the one that had it at the nearest
- * time; NULL if none had it.
+ * Returns the thread that had this tid at that time, or else the last one that had it before, or
+ * else the first one that had it later; NULL if none had it.
  */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
 
@@ -427,10 +431,10 @@ uint32_t model_thread_number(const struct model *m, uint32_t tid, int64_t tick);
  */
 uint64_t model_thread_order(const struct model *m, uint32_t tid, int64_t tick);
 
-/* Returns a copy of the text that is valid as long as the model; "" if there are too many. */
+/* Returns a copy of the text that is valid as long as the model; "" if there is no room for it. */
 const char *model_keep_string(struct model *m, const char *text);
 
-/* Returns the number that a META row has for the key, or otherwise. */
+/* Returns the number that a META row has for the key, or `otherwise` if there is no such row. */
 int64_t model_number(const struct model *m, const char *key, int64_t otherwise);
 
 /* Returns the name of the thread; "" if thread is NULL. */

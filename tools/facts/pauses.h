@@ -3,7 +3,8 @@
  * Finds pauses of a recording, in which nothing was recorded.  At both ends of a pause all requests
  * are cut.  What a thread did in a pause is not known, even if it did the same before and after.
  *
- * Each process has its own pauses: pid is that of struct thread, which is 0 if there is only one process.
+ * Each process has its own pauses: pid is that of struct thread, which is 0 if there is only one
+ * process.
  */
 #ifndef FACTS_PAUSES_H
 #define FACTS_PAUSES_H

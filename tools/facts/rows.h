@@ -5,7 +5,7 @@
 
 #include "trace/reader.h"
 
-/* This is a filter for rows that overlap [from, to]. */
+/* A filter for rows that overlap [from, to]. */
 #define ROWS_WITHIN(from, to)	{ from, to, 0, UINT64_MAX, 0, 0 }
 
 /* Called for each row.  If it returns a value that is not 0, reading stops. */
@@ -13,8 +13,8 @@ typedef int row_function(void *arg, const void *row);
 
 /*
  * Calls row() for the rows of a kind, which may be any but INDEX, in the order of the file.  If
- * filter is NULL, these are all rows of the kind.  Returns 0, -ENOMEM, or what row() returned that
- * was not 0.
+ * `filter` is NULL, these are all rows of the kind.  Returns 0, -ENOMEM, or what row() returned
+ * that was not 0.
  */
 int rows_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 	      row_function *row, void *arg);

@@ -93,8 +93,8 @@ static struct sample_place place_of_code(struct symtab *st, const struct sample 
 	if (*at->file && (!in || !strcmp(at->path, in->path)))
 		return (struct sample_place){ PLACE_LINE, function, "", at->file, at->line };
 	/*
-	 * The return address may be a stale one, of a call that has ended: it must be in function
-	 * in.
+	 * The return address may be a stale one, of a call that has ended: so it is used only if it
+	 * is in the function `in`.
 	 */
 	if (in && s->ret && is_same(symtab_lookup_call(st, s->ret, s->tick), in))
 		callee = symtab_lookup_callee(st, s->ret, s->tick);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the samples of threads, and names the place of each.  In instrumented code the place is the
- * line.  In other code it is the function that instrumented code has called or, if that is not
- * known, the function that the file's symbols have at that address.  In the kernel it is the
- * kernel's function.
+ * Reads the samples of threads, and names the place of each.  In the file of the function to which
+ * the sample is attributed, the place is the line.  In other files it is the function that this
+ * function has called or, if that is not known, the function that the file's symbols have at the
+ * address.  If the sample is attributed to no function, the place is the line, if it is known.  In
+ * the kernel it is the kernel's function.
  */
 #ifndef FACTS_SAMPLES_H
 #define FACTS_SAMPLES_H
@@ -26,8 +27,7 @@ int samples_each(struct model *m, const struct reader_filter *filter,
 		 int (*call)(void *arg, const struct sample *s), void *arg);
 
 enum place_kind {
-	/* a line of an instrumented function, or of another function that it calls */
-	PLACE_LINE,
+	PLACE_LINE,		/* a line of a source file */
 	PLACE_LIBRARY,		/* a function of another file, or that file */
 	PLACE_KERNEL,
 	PLACE_UNKNOWN,
@@ -58,8 +58,8 @@ struct places {
 };
 
 /*
- * Finds the place of a sample, and returns its number or -ENOMEM.  in: the function to which the
- * sample is attributed, or NULL.
+ * Finds the place of a sample, and returns its number or -ENOMEM.  `in` is the function to which
+ * the sample is attributed, or NULL.
  */
 int64_t places_find(struct places *p, const struct sample *s, const struct symbol *in);
 void places_free(struct places *p);

@@ -11,8 +11,8 @@
 #define LOG_BYTES	(4U << 20)
 #endif
 /*
- * The memory for a log is this part of that for retained rows: those who build many timelines give
- * much.  If it does not suffice, each pass reads the rows.
+ * A log may take 1/8 of the memory that the caller gives for retained rows (reader_retain_begin()),
+ * but not more than LOG_BYTES.  If that does not suffice, each pass reads the rows.
  */
 #define LOG_SHARE	8
 

@@ -9,8 +9,8 @@
 #include "sched.h"
 
 /*
- * Does what sched_each() does, for a sink with the functions off and migration only.  If the range
- * is not that of the last call, its events replace those in the model's log.
+ * Does what sched_each() does, for a sink with the function `off` and perhaps `migration` only.  If
+ * the range is not that of the last call, its events replace those in the model's log.
  */
 int sched_log_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
 		   struct sched_result *result);

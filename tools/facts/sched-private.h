@@ -23,7 +23,7 @@ struct sched_thread {
 	bool is_known;			/* there was a switch or a wake-up of this thread */
 	bool has_on_since;
 	int64_t on_since;
-	int64_t last_seen;		/* the last time at which it was off the CPU */
+	int64_t last_seen;		/* tick of the last row of its interval off the CPU */
 	struct sched_off off;
 	struct sched_span spans[SCHED_SPANS_MAX];
 	/* Describe the thread's last WAKING row. */
@@ -89,12 +89,12 @@ struct sched {
 struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
 void sched_free(struct sched *s);
 
-/* Records a switch on the CPU; left is the task that is switched out. */
+/* Records a switch on the CPU; `left` is the task that is switched out. */
 void cpu_switch(struct sched *s, uint32_t cpu, const struct context *left, int64_t tick);
 
 /*
- * Sets the running task of the CPU.  is_own: there will be a row when it is switched out.  came: it
- * was switched in at tick, and did not run before.
+ * Sets the running task of the CPU.  is_own: there will be a row when it is switched out.  `came`:
+ * it was switched in at tick, and did not run before.
  */
 void cpu_set(struct sched *s, uint32_t cpu, const struct context *has, bool is_own, int64_t tick,
 	     bool came);

@@ -60,7 +60,7 @@ struct sched_off {
 	bool has_lost;			/* kernel events were lost at about this time */
 	/* computed from counters: of the members that follow, only state is known */
 	bool is_counted;
-	int64_t resolution;		/* ticks: the times may be off by this much, but the lengths are right */
+	int64_t resolution;		/* ticks: the times may be off by this; lengths are right */
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
 	uint64_t gen, pc;		/* the innermost frame; 0: not known */
