@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Raw system calls: results are -errno, errno is not changed, and no thread-local memory is needed.
- * ldb's own threads make all their system calls in this way.
+ * Raw system calls: a call that fails returns -errno and does not change errno, and no thread-local
+ * memory is needed.  ldb's own threads make all their system calls in this way.
  */
 #ifndef LDB_ARCH_SYS_H
 #define LDB_ARCH_SYS_H
@@ -27,9 +27,10 @@
 #define sys(...)	SYS_PICK(__VA_ARGS__, SYS_6, SYS_5, SYS_4, SYS_3, SYS_2, SYS_1, SYS_0)(__VA_ARGS__)
 
 /*
- * Creates a thread without glibc.  flags are as for clone(2), with CLONE_PARENT_SETTID |
- * CLONE_CHILD_CLEARTID on *tid.  Calls fn(arg) on the new stack and exits the thread when fn
- * returns.  tp becomes its thread pointer (CLONE_SETTLS).
+ * Creates a thread without glibc.  `flags` are those of clone(2), with CLONE_SETTLS, for which tp
+ * is the thread pointer, and CLONE_PARENT_SETTID and CLONE_CHILD_CLEARTID, for which tid is the
+ * word.  The thread calls fn(arg) on the new stack, and exits when fn returns.  Returns its tid or
+ * -errno.
  */
 long sys_clone_thread(unsigned long flags, void *stack_top, uint32_t *tid,
 		      void (*fn)(void *), void *arg, void *tp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Implements arch/cpu.h for x86-64, which alone includes this file. */
+/* Implements arch/cpu.h, which alone includes this file, for x86-64. */
 #ifndef LDB_ARCH_X86_64_CPU_H
 #define LDB_ARCH_X86_64_CPU_H
 

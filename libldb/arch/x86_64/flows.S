@@ -120,7 +120,7 @@ flow_timed:
 	testq	%rax, %rax
 	jz	5f
 	cmpq	%rdx, FLOW_S_SP(%rax)
-	jbe	flow_left			/* the top call ended without a return */
+	jbe	flow_left			/* the top call may have ended without a return */
 5:	movq	%rax, FLOW_S_UP(%rcx)
 	pushq	FLOW_S_STUB(%rcx)
 	.cfi_adjust_cfa_offset 8
@@ -130,7 +130,7 @@ flow_timed:
 	orq	%rdx, %rax
 	movq	%rax, FLOW_S_START(%rcx)
 	leaq	48(%rsp), %rdx
-	movq	%rdx, FLOW_S_SP(%rcx)		/* after the start: see flow_close() */
+	movq	%rdx, FLOW_S_SP(%rcx)		/* after the start: see copy_open() */
 	movq	%rcx, %fs:FLOW_SELF_TOP(%rdi)
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
@@ -310,7 +310,7 @@ flow_left:
 	.size	flow_left, . - flow_left
 
 /*
- * The stubs of slots: each calls the function, and gets the result.  DW_OP_breg16 is the code
+ * The stubs of slots: each calls the function, which returns to the stub.  DW_OP_breg16 is the code
  * address of this frame.  With & ~15 it is the address of the stub, whose lea instruction has its
  * displacement at byte 6 and ends at byte 10.  Only DWARF operations that valgrind supports are
  * used.

@@ -16,8 +16,9 @@
 typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 
 /*
- * Calls fn() if the instruction whose ModRM byte is at p uses a word in [lo, hi).  `at` is the
- * address of this byte in the module.
+ * Calls fn() for each word in [lo, hi) that the instruction whose ModRM byte is at p may use.
+ * There may be several, because it is not known how many bytes follow the address.  `at` is the
+ * address of the ModRM byte in the module.
  */
 static inline void cpu_one_reference(const uint8_t *p, uint64_t at, uint64_t lo, uint64_t hi,
 				     cpu_reference_fn *fn, void *arg)

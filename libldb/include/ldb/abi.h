@@ -19,24 +19,22 @@
  * A reader of another thread's chain loads gen, top, the records, then top and gen again, in this
  * order, and accepts the records only if gen and top are unchanged.
  *
- * Both sides depend on the memory order of x86-64: stores become visible in the
- * order in which a thread makes them, and loads are made in program order.  So a
- * store that overwrites a record becomes visible after the store to top that
- * unlinked the record, and after the store to gen of the invocation that overwrites
- * it; a reader that loads an overwritten field then finds another gen at the end.
- * It does not matter how long a store takes to become visible.  A CPU with a weaker
- * order needs more.  top must be stored with release.  A barrier must stand before
- * the stores to a record, after the store to gen and after the store to top of the
- * previous invocation.  Each load of a reader must be an acquire.  ldb's own reader
- * is in libldb/scan/safe-load.h.
+ * Both sides depend on the memory order of x86-64: stores become visible in the order in which a
+ * thread makes them, and loads are made in program order.  So a store that overwrites a record
+ * becomes visible after the store to top that unlinked the record, and after the store to gen of
+ * the invocation that overwrites it; a reader that loads an overwritten field then finds another
+ * top or gen at the end.  It does not matter how long a store takes to become visible.  A CPU with
+ * a weaker order needs more.  top must be stored with release.  A barrier must stand before the
+ * stores to a record, after the store to gen and after the store to top of the previous invocation.
+ * Each load of a reader must be an acquire.  ldb's own reader is in libldb/scan/safe-load.h.
  *
  * A record is valid only if its canary matches, its generation is at most the
  * thread's and greater than its parent's, and its address lies inside the
  * thread's stack and below its parent's.
  *
  * Notes: objects contain notes of owner "LDB" in allocated ELF note sections (.note.ldb, for type 2
- * .note.ldb.api), which are COMDAT.  Objects for which the plugin generated code have types 1 and
- * 3, objects that include <ldb/ldb.h> have type 2:
+ * .note.ldb.api).  Those of types 1 to 3 are COMDAT. Objects for which the plugin generated code
+ * have types 1 and 3, objects that include <ldb/ldb.h> have type 2:
  *
  *	type	descriptor (16 bytes)
  *	1	int64: address of the accessor - address of this field

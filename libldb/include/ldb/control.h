@@ -10,10 +10,12 @@
  * The recorder listens on a random name, and the runtime connects to it:
  *
  *   Launching (--): the name is in the environment as LDB_RECORD; the runtime of
- *   the first instrumented program connects before main().
+ *   the first instrumented program, or with --flows of the first program, connects
+ *   before main().
  *
  *   Attaching (-p): a program that is not being recorded has no thread, socket or
- *   descriptor of ldb's.  The recorder stops one of the program's threads by ptrace,
+ *   descriptor of ldb's, unless it was started with LDB=listen (see below).  The
+ *   recorder stops one of the program's threads by ptrace,
  *   which the kernel permits or refuses, and makes this thread run the door's code
  *   (struct ldb_door).  That code starts the runtime's own thread, which connects; then
  *   the stopped thread continues where it was.
@@ -29,7 +31,7 @@
  *	runtime  -> READY			(launch: main() starts after it)
  *	runtime  -> MODULE, UNLOADED, BLOCKS, TEXT	any time later (dlopen, dlclose)
  *	recorder -> TUNE			any time later: record less, record more, pause
- *	runtime  -> COMMAND			the program requests a pause, a continuation or a dump
+ *	runtime  -> COMMAND			the program requests a pause, its end, or a dump
  *	recorder -> DETACH			stop writing
  *	runtime  -> DETACHED			nothing is written any more
  *	If either end closes the socket, the other end cleans up and continues.
@@ -62,7 +64,8 @@
 #include <stdint.h>
 
 #define LDB_CONTROL_VERSION	6
-#define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of the runtime's pid namespace, pid */
+/* %llu: inode of the runtime's pid namespace, %d: pid */
+#define LDB_CONTROL_NAME	"ldb-control-%llu-%d"
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
 /* also record programs without instrumented code */
@@ -113,7 +116,8 @@ struct ldb_msg_hello {
 enum ldb_child {
 	LDB_CHILD_FORKED	= 1,	/* the child runs while it waits for an answer */
 	LDB_CHILD_STARTED	= 2,	/* main() waits until the recording starts or is refused */
-	LDB_CHILD_PLAIN		= 3,	/* not instrumented; the child does not wait for an answer */
+	/* not instrumented; the child does not wait for an answer */
+	LDB_CHILD_PLAIN		= 3,
 };
 
 struct ldb_msg_child {		/* the first message, before HELLO */
@@ -127,19 +131,22 @@ struct ldb_msg_child {		/* the first message, before HELLO */
 enum ldb_mutex_level {
 	LDB_MUTEX_OFF = 0,	/* no lock events */
 	LDB_MUTEX_WAIT = 1,	/* contended acquires, and unlocks that find waiters */
-	/* also when each lock was taken; holds longer than the threshold are written */
+	/* also when each lock was taken; holds of at least the threshold are written */
 	LDB_MUTEX_HOLD = 2,
 };
 
-#define LDB_TUNE_PAUSED		1	/* only starts and exits of threads are recorded for now */
-#define LDB_TUNE_SLOW		4	/* ATTACH only: scanners sleep between polls, even if a core is idle */
-#define LDB_TUNE_SOCKETS	8	/* requests are derived from reads and writes on connections */
+#define LDB_TUNE_PAUSED		1	/* the runtime only records starts and exits of threads */
+/* ATTACH only: scanners sleep between polls, even if a core is idle */
+#define LDB_TUNE_SLOW		4
+/* requests are derived from reads and writes on connections */
+#define LDB_TUNE_SOCKETS	8
 #define LDB_TUNE_LOOPS		16	/* turns of event loops are recorded: LDB_EVENT_TURN */
-#define LDB_TUNE_IN_REQUESTS	2	/* while a thread works on no request, calls are only counted */
+/* the calls that a thread makes while it works on no request are only counted */
+#define LDB_TUNE_IN_REQUESTS	2
 
 /*
- * With LDB_TUNE_LOOPS the runtime writes an event (LDB_EV_MARK) of this name each time when an event
- * loop's wait for descriptors returns, and so a turn of the loop begins.  The event's value is the
+ * With LDB_TUNE_LOOPS the runtime writes an event (LDB_EV_MARK) of this name each time an event
+ * loop's wait for descriptors returns: then a turn of the loop begins.  The event's value is the
  * duration of that wait in ns.
  */
 #define LDB_EVENT_TURN	"ldb:turn"
@@ -205,7 +212,8 @@ struct ldb_msg_attached {
 
 struct ldb_msg_leaving {
 	struct ldb_msg m;
-	uint32_t returns;	/* 1: the runtime connects again at once; 0: the recording is over */
+	/* 1: the runtime connects again at once; 0: the recording is over */
+	uint32_t returns;
 	char text[252];		/* the reason */
 };
 

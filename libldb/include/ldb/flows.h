@@ -2,8 +2,9 @@
 /*
  * This is the memory in which the runtime sums up calls between libraries (ldb-record --flows).
  * The recorder creates it as a sealed, sparse memfd and sends the descriptor to the runtime
- * (LDB_MSG_FLOWS).  The runtime writes it, and the recorder may read it at any time: each word is
- * always valid, but the words of one cell may have been written at different times.
+ * (LDB_MSG_FLOWS).  The runtime writes it; the recorder empties the regions of threads that have
+ * exited, and may read the memory at any time: each word is always valid, but the words of one cell
+ * may have been written at different times.
  *
  *	struct ldb_flow_info		one page
  *	struct ldb_flow_thread		LDB_FLOW_THREADS of them
@@ -14,9 +15,9 @@
  *
  * An API is a pair of a calling module and a function of another module.  A thread's region has one
  * struct ldb_flow_state and one struct ldb_flow_cell for each API, at the API's index in the
- * dictionary, and parts of histograms.  Threads that the runtime does not know write into region 0,
- * of which only the number of calls is reported.  API 0 is not used; the last API stands for all
- * functions for which the dictionary has no room.
+ * dictionary, and parts of histograms.  Threads that the runtime does not know, or that got no
+ * region, write into region 0, of which only the number of calls is reported.  API 0 is not used;
+ * the last API stands for all functions for which the dictionary has no room.
  */
 #ifndef LDB_FLOWS_H
 #define LDB_FLOWS_H
@@ -40,11 +41,12 @@
 #define LDB_FLOW_MEM_BUCKETS	144	/* buckets of a histogram: 6 parts of 24 */
 
 enum ldb_flow_lost {
-	LDB_FLOW_LOST_SLOT,	/* calls that were to be timed, but too many are in progress */
+	/* calls that are not timed, because there was no slot for one of them */
+	LDB_FLOW_LOST_SLOT,
 	LDB_FLOW_LOST_THREAD,	/* threads that got no region */
 	LDB_FLOW_LOST_API,	/* APIs that got no number */
 	/* functions whose calls are not counted, by the reason: */
-	LDB_FLOW_LOST_TAKEN,	/* the program may use their address for something else than a call */
+	LDB_FLOW_LOST_TAKEN,	/* the program may do something else than call their address */
 	LDB_FLOW_LOST_LIMIT,	/* there are too many functions */
 	LDB_FLOW_LOST_SPECIAL,	/* they must not be intercepted */
 	/* their slots are not bound yet, and no module was found that defines them */
@@ -69,7 +71,8 @@ struct ldb_flow_info {
 enum ldb_flow_thread_state {
 	LDB_FLOW_FREE,		/* set by the recorder, when the region is empty again */
 	LDB_FLOW_LIVE,
-	LDB_FLOW_DONE,		/* the thread has exited; the recorder reads the region and empties it */
+	/* the thread has exited; the recorder reads and empties the region */
+	LDB_FLOW_DONE,
 };
 
 struct ldb_flow_thread {
@@ -122,8 +125,9 @@ struct ldb_flow_cell {
 
 /*
  * A call that had not returned when the runtime last wrote the table of open calls, which it does
- * every 20 ms.  If the program is killed, nothing else shows that the call was made.  The call has
- * not returned since then if its cell still has the same count `timed`.
+ * every 20 ms, or with LDB_TUNE_SLOW every 100 ms.  If the program is killed, nothing else shows
+ * how long the call has taken.  The call has not returned since then if its cell still has the same
+ * count `timed`.
  */
 struct ldb_flow_open {
 	uint64_t start;

@@ -53,7 +53,10 @@
 #include <stdint.h>
 #include "arch.h"
 
-/* Version 2 added ldb_req_arrived(); 3: ldb_lock_*(); 4: ldb_req_note*(), ldb_event(), ldb_record_*() */
+/*
+ * Version 2 added ldb_req_arrived(), 3 ldb_lock_*(), 4 ldb_req_note*(), ldb_event() and
+ * ldb_record_*().
+ */
 #define LDB_API_VERSION	4
 #define LDB_CLASS_MAX	23
 /* The greatest lengths in bytes; longer names and texts are cut. */
@@ -229,8 +232,9 @@ ldb_lock_released(const volatile void *lock)
 /*
  * Registers a stack that is not the thread's own (ucontext, coroutines, sigaltstack): [lo, hi) must
  * stay mapped until ldb_stack_unregister(lo) returns.  Returns 0, also without the runtime; -EINVAL
- * (-22) for an empty range; -ENOMEM (-12) if the table is full.  Functions of the program that
- * switch stacks must have __attribute__((returns_twice)): see ldb_stack_register(3).
+ * (-22) if the range is empty or `lo` is NULL; -ENOMEM (-12) if the table is full.  Functions of
+ * the program that switch stacks must have __attribute__((returns_twice)): see
+ * ldb_stack_register(3).
  */
 static inline __attribute__((always_inline, unused)) int
 ldb_stack_register(void *lo, void *hi)

@@ -6,7 +6,7 @@
  *	struct ldb_file_header
  *	block ...			struct ldb_block_header, payload
  *	index				blocks of kind LDB_BLK_INDEX up to the footer
- *	struct ldb_file_footer		missing when the recorder died
+ *	struct ldb_file_footer		missing, like the index, if the recorder died
  *
  * All numbers are little-endian.  A block holds up to LDB_BLOCK_ROWS rows of one table; each
  * column is coded by itself, the columns are concatenated and compressed with zstd.  A block
@@ -23,8 +23,8 @@
  * Arithmetic is modulo 2^64.  New columns are only added after the existing ones, so
  * an older reader ignores columns at the end.
  *
- * Times are in units of the session clock since LDB_META_T0 ("ticks"), signed
- * where a column says so.  The clock table gives ticks -> ns.
+ * Times are in units of the session clock since t0 of the file header ("ticks"); they may be
+ * negative.  The clock table gives ticks -> ns.
  */
 #ifndef LDB_TRACE_FORMAT_H
 #define LDB_TRACE_FORMAT_H
@@ -43,7 +43,8 @@ struct ldb_file_header {
 	char	 magic[8];
 	uint32_t version;
 	uint32_t header_size;	/* offset of the first block in the file */
-	uint32_t features;	/* a reader refuses the file if it does not know a bit that is set */
+	/* a reader refuses the file if it does not know a bit that is set */
+	uint32_t features;
 	uint32_t clock_id;	/* enum ldb_clock */
 	uint64_t t0;		/* clock value that is tick 0: start of the recording */
 	uint64_t clock_hz;	/* ticks per second, nominal; CLOCK rows are exact */
@@ -167,7 +168,8 @@ enum ldb_symbol_ask {
 	 */
 	LDB_ASK_CALL = 1,
 	LDB_ASK_DATA = 2,	/* the variable that contains addr */
-	LDB_ASK_CALLEE = 3,	/* the function that is called by the call instruction before addr */
+	/* the function that is called by the call instruction before addr */
+	LDB_ASK_CALLEE = 3,
 };
 #define LDB_SYMBOL_F_SYSTEM	 1	/* source is a system header */
 #define LDB_SYMBOL_F_FUNC_SYSTEM 2	/* func_source is a system header */
@@ -203,7 +205,8 @@ struct ldb_row_call {
 #define LDB_FLOW_F_DLSYM	0x04	/* called at an address that dlsym() returned */
 /* calls of the function are only counted, because it may return twice, or never */
 #define LDB_FLOW_F_NOTIME	0x08
-#define LDB_FLOW_F_JUMP		0x10	/* some of the calls were tail calls */
+/* some of the calls were tail calls; this version does not set it */
+#define LDB_FLOW_F_JUMP		0x10
 struct ldb_row_flow_api {
 	uint32_t id;		/* the first is 1 */
 	uint32_t flags;
@@ -226,7 +229,7 @@ struct ldb_row_flow {
 	int64_t	 tick;
 	uint64_t calls, timed;
 	uint64_t sum;		/* ticks: total time of timed calls, including their callees */
-	/* the same, but each call is divided by the number of active threads at its end */
+	/* the same, but each call's time is divided by the number of threads of the program */
 	uint64_t shared;
 	uint64_t min, max;	/* ticks: shortest and longest timed call; 0: no call was timed */
 	/*
@@ -249,7 +252,10 @@ struct ldb_row_flow_hist {
 };
 #define LDB_FLOW_BUCKETS	252
 
-/* Each power of two has four buckets: 0, 1, 2, 3, 4, 5, 6, 7, 8-9, 10-11, 12-13, 14-15, 16-19 ... */
+/*
+ * From 4 on, each power of two has four buckets: 0, 1, 2, 3, 4, 5, 6, 7, 8-9, 10-11, 12-13, 14-15,
+ * 16-19 ...
+ */
 static inline uint32_t flow_bucket(uint64_t ticks)
 {
 	uint32_t log;
@@ -273,7 +279,7 @@ static inline uint64_t flow_bucket_start(uint32_t bucket)
  */
 /* the call had not returned when its thread or the recording ended */
 #define LDB_FLOW_CALL_F_OPEN	0x01
-/* the call ended without a return: by longjmp() or an exception */
+/* the call ended without a return: by longjmp() or an exception; this version does not set it */
 #define LDB_FLOW_CALL_F_LEFT	0x02
 struct ldb_row_flow_call {
 	uint32_t flags;
@@ -299,11 +305,11 @@ struct ldb_row_thread {
 	int64_t	 start, end;	/* ticks; start <= 0: before the recording */
 	uint64_t made, seen;	/* number of invocations, and how many of them have FUNC rows */
 	uint64_t scans, invalid, foreign, too_deep, disorder;
-	uint64_t gap;		/* ticks in which this thread was not observed */
+	uint64_t gap;		/* ticks: GAP rows of this tid; those of tid 0 are not included */
 	uint64_t start_routine;
 	uint32_t creator;	/* tid or 0 */
 	const char *name;
-	uint64_t below_threshold; /* observed, but too short to be written */
+	uint64_t below_threshold; /* invocations that were observed, but too short to be written */
 	uint64_t cost;		/* ticks: estimated time that polling has cost the thread */
 	uint32_t pid;		/* pid of its PROCESS row; 0: the trace has no such rows */
 };
@@ -316,8 +322,8 @@ struct ldb_row_thread {
  *	addresses	have the number of their process in the bits from LDB_ADDRESS_BITS on.  Code
  *			that two processes have mapped at the same address has the lower number.
  *	request ids	are the program's own ids plus id_base
- *	tids, pids	are the kernel's, with the number of the machine (or pid namespace) in the bits
- *			from LDB_TID_BITS on
+ *	tids, pids	are the kernel's, with the number of the machine (or pid namespace) in the
+ *			bits from LDB_TID_BITS on
  */
 #define LDB_ADDRESS_BITS	48
 #define LDB_TID_BITS		22	/* the kernel's are below 1 << 22 */
@@ -340,8 +346,9 @@ struct ldb_row_process {
  * FUNC: flags V, tid D, pc D, ret D, gen D, parent_gen D, depth V, start_max D, start_unc V,
  * end_max: as (end_max - start_max) V zigzag, end_unc V.  Rows are nearly in order of end_max.  The
  * bounds are the narrowest that follow from the scanner's polls and from the kernel's readings of
- * the chain (LDB_EV_FRAME).  There is one row for each invocation that the scanner or the kernel
- * has observed.
+ * the chain (LDB_EV_FRAME).  Each invocation that the scanner or the kernel has observed has a row,
+ * unless it was left out (LDB_LEFT_*); if its function was left by a switch of stacks and resumed,
+ * it has another (LDB_FUNC_F_RESUMED).
  */
 struct ldb_row_func {
 	uint32_t flags;		/* LDB_FUNC_F_* of linux/ldb.h */
@@ -429,8 +436,9 @@ struct ldb_row_reqname {
 };
 
 /*
- * NOTE: flags V, tid D, tick D, id D, number V, key S, text S.  The program has attached this note to
- * a request.  If a request has several notes with the same key, the last one replaces the others.
+ * NOTE: flags V, tid D, tick D, id D, number V, key S, text S.  The program has attached this note
+ * to a request.  If a request has several notes with the same key, the last one replaces the
+ * others.
  */
 #define LDB_NOTE_F_NUMBER	1	/* the note is a number; else it is a text */
 struct ldb_row_note {
@@ -491,7 +499,8 @@ struct ldb_row_gap {
 
 /* LOST: tick D, ring V, count V, what V */
 #define LDB_LOST_OVERRUN	1	/* the record was overwritten before it was read */
-#define LDB_LOST_UNCOMMITTED	2	/* reserved, but written too late, or never (a killed writer) */
+/* reserved, but written too late, or never (writer killed) */
+#define LDB_LOST_UNCOMMITTED	2
 #define LDB_LOST_TORN		3	/* did not match its check word */
 #define LDB_LOST_DISK		4	/* could not be written to the file */
 #define LDB_LOST_UNOBSERVED	5	/* events of threads without a page */
@@ -532,7 +541,7 @@ struct ldb_row_scan {
 	uint64_t moving;	/* polls that found a change, after which the chain was not read */
 	uint64_t cost;		/* ticks: this scanner's part of the cost of all threads */
 	uint64_t pages;		/* pages of threads and ring headers touched */
-	uint64_t handed;	/* threads given to another scanner */
+	uint64_t handed;	/* how often a thread was handed to another scanner */
 };
 
 /*
@@ -542,7 +551,7 @@ struct ldb_row_scan {
  * interrupt, or a thread that is hidden.
  *
  *	op		tid		other		further
- *	SWITCH		left the CPU	runs next	SWITCH_OUT: gen, pc, addr of the frame record;
+ *	SWITCH		left the CPU	runs next	SWITCH_OUT: gen, pc, addr of frame record;
  *							else value: steal time, see LDB_EV_SWITCH
  *	RUNNING		left the CPU	runs next	neither is observed
  *	WAKING		waker		woken
@@ -607,7 +616,8 @@ struct ldb_row_irq {
 	uint32_t flags;		/* LDB_IRQ_F_* */
 	uint32_t cpu, nr;
 	uint32_t tid;
-	uint32_t nr_short;	/* interrupts of this thread since its last row, too short for a row */
+	/* interrupts of this thread since its last row, too short for a row */
+	uint32_t nr_short;
 	int64_t	 start, end;	/* ticks */
 	const char *name;	/* "": not known */
 };
@@ -627,14 +637,16 @@ struct ldb_row_syscall {
 	int64_t	 result;	/* as the kernel returns it: an error is -errno */
 	uint64_t arg0, arg;	/* the first argument, and the one that LDB_SYSCALL_ARG() names */
 	const char *name;	/* "fdatasync"; "": not known */
-	/* if arg0 is a descriptor, what it refers to: "svc.dat", "a pipe"; "": none, or not known */
+	/*
+	 * if arg0 is a descriptor, what it refers to: "svc.dat", "a pipe"; "": none, or not known
+	 */
 	const char *file;
 };
 
 /*
  * SCHEDSTAT: flags V, tid D, tick D, unc V, ran: as (ran - tick) V zigzag, run_ns D, wait_ns D,
- * nr_runs D, nr_sleeps V.  The kernel's counters of a thread, read at intervals if there are no kernel
- * events; nearly in order of time.
+ * nr_runs D, nr_sleeps V.  The kernel's counters of a thread, read at intervals if there are no
+ * kernel events; nearly in order of time.
  */
 struct ldb_row_schedstat {
 	uint32_t flags;		/* LDB_SCHEDSTAT_F_* and LDB_SCHED_STATE() of linux/ldb.h */
@@ -650,11 +662,14 @@ struct ldb_row_schedstat {
 };
 
 /*
- * SAMPLE: kernel V, tid D, tick D, pc D, ret D.  Where a thread was when the sampling clock of its CPU
- * interrupted it; nearly in order of time.
+ * SAMPLE: kernel V, tid D, tick D, pc D, ret D.  Where a thread was when the sampling clock of its
+ * CPU interrupted it; nearly in order of time.
  */
 struct ldb_row_sample {
-	/* 0: the thread was in user mode; else in the kernel: id of a KSYM row, or LDB_SAMPLE_KERNEL */
+	/*
+	 * 0: the thread was in user mode; else in the kernel: id of a KSYM row, or
+	 * LDB_SAMPLE_KERNEL
+	 */
 	uint32_t kernel;
 	uint32_t tid;
 	int64_t	 tick;
@@ -678,8 +693,8 @@ struct ldb_row_ksym {
 };
 
 /*
- * DISK: flags V, tid D, start D, end: as (end - start) V, bytes V, device S.  An operation of a block
- * device for a thread of the program, or a kernel thread; nearly in order of end.
+ * DISK: flags V, tid D, start D, end: as (end - start) V, bytes V, device S.  An operation of a
+ * block device for a thread of the program, or a kernel thread; nearly in order of end.
  */
 struct ldb_row_disk {
 	uint32_t flags;		/* enum ldb_disk_op and LDB_DISK_F_* of linux/ldb.h */
@@ -707,36 +722,34 @@ struct ldb_file_footer {
 };
 
 /*
- * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
- * "exe", "clock", "kernel_events" (none|schedstat|perf|bpf|module), "kernel_why" (why none of the
- * sources after it was used), "kernel_err_ns" (perf, bpf: the error of the events' times),
- * "kernel_deaf" (perf, bpf: CPUs on which events of some tasks were not delivered), "kernel_only"
- * (1: no functions, locks and requests were recorded), "budget", "mutex",
- * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
- * "kernel_syscalls" (sleep: only system calls in which a thread slept, F_SLEEP; all: also others
- * that took at least "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows were recorded),
- * "samples" (clock and rate of SAMPLE rows: "cpu-clock 199", "cycles 199"; missing: there are
- * no such rows), "samples_user" (1: no samples were taken in the kernel), "samples_lost" (how many),
- * "flows_threshold_ns" (present if flows were recorded; calls that took at least this long have
- * FLOW_CALL rows), "flows_no_slot" (calls that were counted but not timed, because no memory was
- * left for their return addresses), "flows_address_taken", "flows_unresolved", "flows_limit" (the
- * numbers of functions whose calls are not counted: because their address may be used otherwise
- * than to call them; because no module was found that defines them; because there were too many),
- * "flows_lost_threads" (threads whose sums were lost), "flows_unknown_calls" (calls that are in no
- * row, because the runtime did not know their threads yet, or these were exiting),
- * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
- * "pid"), "flight" (in a dump of a flight recorder: the seconds that it has before and after its
- * trigger), "trigger" (may repeat), "flight_from" (the tick from which on the dump is complete),
- * "flight_cut" (the number of requests that began earlier), "flight_suppressed" (how many
- * triggers made no dump, and which limits suppressed them), "warning" (may repeat),
- * "messages" (in a joined trace: the number of ASKED rows), "messages_elsewhere",
- * "messages_unknown", "messages_refused" (the numbers of messages that made a request and were not
- * joined: see ldb-timeline(1)),
- * "queue." and a queue's number (see LDB_REQ_QUEUE_NAMED),
- * "boot" (of the machine, boot_id), "process" (the program's name), "ppid",
- * "damage" (in a joined trace: which of its parts were damaged, and how; may repeat), "end": exit:N,
- * signal:N, ended (it is not known how), exec, detached, timeout (-d), rights (the program changed its
- * credentials or installed a seccomp filter), size (--max-size), disk, dump.
+ * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel", "exe", "clock",
+ * "kernel_events" (none|schedstat|perf|bpf|module), "kernel_why" (why none of the sources after it
+ * was used), "kernel_err_ns" (perf, bpf: the error of the events' times), "kernel_deaf" (perf, bpf:
+ * CPUs on which events of some tasks were not delivered), "kernel_only" (1: no functions, locks and
+ * requests were recorded), "budget", "mutex", "kernel_faults" and "kernel_irqs" (1: page faults,
+ * interrupts were recorded), "kernel_syscalls" (sleep: only system calls in which a thread slept,
+ * F_SLEEP; all: also others that took at least "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows
+ * were recorded), "samples" (clock and rate of SAMPLE rows: "cpu-clock 199", "cycles 199"; missing:
+ * there are no such rows), "samples_user" (1: no samples were taken in the kernel), "samples_lost"
+ * (how many), "flows_threshold_ns" (present if flows were recorded; calls that took at least this
+ * long have FLOW_CALL rows), "flows_no_slot" (calls that were counted but not timed, because no
+ * memory was left for their return addresses), "flows_address_taken", "flows_unresolved",
+ * "flows_limit" (the numbers of functions whose calls are not counted: because their address may be
+ * used otherwise than to call them; because no module was found that defines them; because there
+ * were too many), "flows_lost_threads" (threads whose sums were lost), "flows_unknown_calls" (calls
+ * that are in no row, because the runtime did not know their threads yet, or these were exiting),
+ * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or "pid"), "flight" (in
+ * a dump of a flight recorder: the seconds that it has before and after its trigger), "trigger"
+ * (may repeat), "flight_from" (the tick from which on the dump is complete), "flight_cut" (the
+ * number of requests that began earlier), "flight_suppressed" (how many triggers made no dump, and
+ * which limits suppressed them), "warning" (may repeat), "messages" (in a joined trace: the number
+ * of ASKED rows), "messages_elsewhere", "messages_unknown", "messages_refused" (the numbers of
+ * messages that made a request and were not joined: see ldb-timeline(1)), "queue." and a queue's
+ * number (see LDB_REQ_QUEUE_NAMED), "boot" (of the machine, boot_id), "process" (the program's
+ * name), "ppid", "damage" (in a joined trace: which of its parts were damaged, and how; may
+ * repeat), "end": exit:N, signal:N, ended (it is not known how), exec, detached, timeout (-d),
+ * rights (the program changed its credentials or installed a seccomp filter), size (--max-size),
+ * disk, dump.
  */
 
 _Static_assert(sizeof(struct ldb_file_header) == 56, "on disk");
