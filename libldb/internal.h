@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declares what libldb's directories share, grouped by the defining file.
+ * Declares what libldb's directories share, grouped by the file that defines it.
  *
  * Two kinds of code live in this library:
  *
@@ -51,11 +51,12 @@ struct held_lock {		/* a lock that the thread holds; for the shim */
 	uint64_t begin;		/* stamp, or 0: not stamped */
 	uint64_t gen;		/* thread_gen() when it was taken */
 	/*
-	 * start of a wait for the lock that ended at begin and has not been written yet; 0: there
-	 * is none
+	 * start of the wait for the lock that ended at `begin`, if that wait has yet to be written;
+	 * else 0
 	 */
 	uint64_t wait_begin;
-	uint64_t site_kind;	/* call site | enum ldb_lock_kind << 56, so that one store sets both */
+	/* call site | enum ldb_lock_kind << 56, so that one store sets both */
+	uint64_t site_kind;
 	uint32_t owner;		/* tid of the lock's holder when that wait began */
 	uint32_t nr_later;	/* nr_later of thread_innermost() when that wait began */
 };
@@ -70,7 +71,7 @@ struct held_list {
 	/* the thread's tid if the shim takes normal mutexes without calling glibc; else 0 */
 	uint32_t tid;
 	uint32_t nr_held;		/* if more than HELD_MAX are held, the newest HELD_MAX */
-	uint32_t held_epoch;		/* session_active.lock_epoch of the entries; 0: they are invalid */
+	uint32_t held_epoch;		/* lock_epoch of the entries; 0: they are invalid */
 	struct held_lock held[HELD_MAX];
 } __attribute__((aligned(64)));
 
@@ -84,7 +85,8 @@ struct thread {
 	uintptr_t stack_lo, stack_hi;
 	uintptr_t start_routine;
 	uint32_t creator;
-	int32_t slot;			/* page in the session, -1 none; scanner assigns */
+	/* page in the session, which recording.c assigns; -1: none */
+	int32_t slot;
 	uint64_t start_tsc;
 	char name[16];
 	struct thread *next_free;
@@ -92,7 +94,9 @@ struct thread {
 	struct held_list *list;		/* valid while the thread is registered */
 	struct flow_self *flow;		/* valid while the thread is registered */
 
-	/* socket/track.c: connections with requests of this thread, besides the current request's */
+	/*
+	 * socket/track.c: connections with requests of this thread, besides the current request's
+	 */
 	struct {
 		int fd;
 		uint32_t serial;
@@ -104,12 +108,12 @@ struct thread {
 	uint32_t nr_more_tags;		/* number of further tags for which there was no room */
 	uint64_t tags[4];
 
-	/* scanner, only touched by the scanner that owns the thread */
+	/* only the scanner that owns the thread changes the state; NULL: the thread has no page */
 	struct scan_state *scan __attribute__((aligned(64)));
 
 	/*
-	 * The thread works on a request.  In a cache line of its own, because the scanner reads it when
-	 * it has not enough time for all threads.
+	 * 1: the thread works on a request.  This is in a cache line of its own, because the
+	 * scanner reads it.
 	 */
 	_Atomic uint32_t in_request __attribute__((aligned(64)));
 };
@@ -152,8 +156,8 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max);
 void scan_quiesce(void);
 
 /*
- * request/stack.c: if addr lies in a registered foreign stack, returns true and its bounds [*lo,
- * *hi).
+ * request/stack.c: if addr lies in a registered foreign stack, stores the stack's bounds [*lo, *hi)
+ * and returns true.
  */
 bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
 
@@ -176,14 +180,15 @@ struct session_active {
 	uint64_t lock_threshold;	/* ticks */
 	uint64_t func_threshold;	/* ticks */
 	uint32_t epoch;			/* number of recordings so far; 0: none */
-	uint32_t lock_epoch;		/* incremented when a recording begins, and when one is resumed */
+	/* changed when a recording begins, is paused, and is resumed */
+	uint32_t lock_epoch;
 	uint32_t is_in_requests_only;	/* invocations outside requests are only counted */
 	uint32_t clock_id;		/* enum ldb_clock */
 	uint32_t is_in_sockets;		/* requests are derived from connections */
 	uint32_t has_turns;		/* turns of event loops are recorded */
 	/*
-	 * lock_epoch at the index mutex_level, SESSION_NO_EPOCH at the others: so one comparison with
-	 * held_epoch tests both the level and the epoch
+	 * lock_epoch at the index mutex_level, SESSION_NO_EPOCH at the others: so one comparison
+	 * with held_epoch tests both the level and the epoch
 	 */
 	uint32_t level_epoch[LDB_MUTEX_HOLD + 1];
 };
@@ -230,7 +235,10 @@ static inline void session_publish(struct session_active *a, bool is_paused)
 		session_write(a);
 }
 
-/* While nothing is recorded, a wrapper costs only one of these tests: a load and a comparison. */
+/*
+ * While nothing is recorded, a wrapper costs only one of these tests: a load, a comparison and a
+ * branch.
+ */
 static inline bool session_wants_locks(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOCKS);
@@ -248,7 +256,7 @@ static inline bool session_wants_sockets(void)
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_SOCKETS);
 }
 
-/* For wrappers of io_uring, which is followed in every recording. */
+/* For wrappers of io_uring, which is followed in every recording that is not paused. */
 static inline bool session_wants_rings(void)
 {
 	return session_wants_tags();
@@ -279,8 +287,8 @@ uint64_t session_clock(void);
 uint64_t session_clock_after_stores(void);
 
 /*
- * Writes nr slots, with their commit words, into the ring of the CPU on which the caller runs.
- * It never blocks, never fails, and is safe in signal handlers and after the session has ended.
+ * Writes nr slots, with their commit words, into the ring of the CPU on which the caller runs.  It
+ * never blocks, never fails, and may be called in signal handlers and after the session has ended.
  * Slot 0's tid must be set by the caller.
  */
 void ring_write(struct ldb_rec *slots, unsigned nr);
@@ -288,8 +296,8 @@ void ring_write(struct ldb_rec *slots, unsigned nr);
 /* shim/: resolves the functions that the shim wraps; called by the constructor. */
 void shim_init(void);
 /*
- * Sets the offset from the thread pointer at which each thread's generation is.  It is called before
- * the first recording.
+ * Sets the offset from the thread pointer at which each thread's generation is.  It is called
+ * before the first recording.
  */
 void shim_locate(intptr_t gen_off);
 intptr_t shim_gen_off(void);
@@ -297,17 +305,18 @@ intptr_t shim_gen_off(void);
 void shim_thread_enter(struct thread *t);
 /* Called when the calling thread, while it is recorded, has created another thread. */
 void shim_not_alone(void);
-/* Called when the calling thread exits: writes its last waits, forgets its held locks. */
+/* Called when the calling thread exits: writes its deferred waits, and forgets its locks. */
 void shim_thread_exit(struct thread *t);
 /* Called in a fork child.  Its only thread waits for no lock. */
 void shim_fork_child(void);
 /*
  * Writes the waits of another thread that were deferred because it holds the lock.  Called when the
- * recording ends: session_on() is false, the rings are still mapped.  Raw thread.
+ * recording ends or is paused: session_wants_locks() is false, the rings are still mapped.  Raw
+ * thread.
  */
 void shim_flush(struct thread *t);
 
-/* Forgets all data about locks and conditions when a recording begins.  Raw thread. */
+/* Forgets which threads wake others, when a recording begins or is resumed.  Raw thread. */
 void shim_begin(void);
 
 /* shim/own.c implements ldb_lock_wait() and its partners of <ldb/ldb.h>. */
@@ -315,14 +324,19 @@ void own_wait(const volatile void *lock, const void *site);
 void own_acquired(const volatile void *lock, const void *site);
 void own_released(const volatile void *lock, const void *site);
 
-/* request/request.c: fills an object's table of functions, if the runtime knows its version. */
+/*
+ * request/request.c: fills an object's table of functions, if the runtime knows the table's
+ * version.
+ */
 void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
 
 /* socket/conn.c: these forget all descriptors. */
 void conn_begin(void);		/* called by a raw thread */
 void conn_fork_child(void);
-/* socket/uring-find.c: searches for existing rings, unless a seccomp filter is installed.  Raw thread. */
+/*
+ * socket/uring-find.c: searches for existing rings, unless there is a seccomp filter.  Raw thread.
+ */
 void uring_begin(void);
 void uring_unmapped(uintptr_t lo, uintptr_t hi); /* called before the program unmaps this memory */
 void uring_forget_all(void);
@@ -345,14 +359,14 @@ bool flow_is_mapped(void);
  */
 void flow_begin(bool is_running);
 /*
- * Does the same as flow_begin() in a fork child, which has the linkage tables of its parent.  Raw
- * thread.
+ * Does the same as flow_begin() in a fork child whose linkage tables contain the stubs of its
+ * parent; else nothing.  Raw thread.
  */
 void flow_begin_child(void);
 void flow_poll(void);		/* called regularly by the raw thread that will call flow_end() */
 /* In a pause nothing is counted; the stubs stay in the linkage tables.  Raw thread. */
 void flow_pause(bool pause);
-/* Called when the recording ends: session_on() is false, the rings are still mapped.  Raw thread. */
+/* Called when the recording ends: session_on() is false, rings are still mapped.  Raw thread. */
 void flow_end(void);
 /* Ends the counting if no raw thread exists that could call flow_end(). */
 void flow_stop(void);
@@ -362,8 +376,8 @@ void flow_thread_exit(struct thread *t);
 void flow_at_exit(void);
 void flow_fork_child(void);
 /*
- * Called before a longjmp() or an exception continues in the frame with stack pointer sp, and leaves
- * the frames between here (the current stack pointer) and sp.
+ * Called before a longjmp() or an exception continues in the frame with stack pointer sp, and
+ * leaves the frames between here (the current stack pointer) and sp.
  */
 void flow_leave(uintptr_t sp, uintptr_t here);
 /* Returns the caller's return address; ret may be the address of a stub that replaced it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Contains the loads and stores whose order matters.  Each comment names the partner, which is the
- * code of the other thread that depends on the order.
+ * Contains the runtime's loads and stores whose order matters.  Each comment names the partner,
+ * which is the code of the other thread that depends on the order.
  *
  * Five kinds of code share memory without a lock: the program's threads (what the plugin emits, the
  * registry, the shim), the scanners, the control thread, the recorder (another process:
@@ -32,9 +32,9 @@
 struct thread;
 
 /*
- * Any order is sufficient for these, because no other data depends on the value: hints (which thread
- * waits for a lock or holds it), counters, and pointers to functions, which are searched again if
- * the store is not visible yet.
+ * Any order is sufficient for these, because no other data depends on the value: hints (which
+ * thread waits for a lock or holds it), counters, pointers to functions, which are searched again
+ * if the store is not visible yet, and words that another function of this file has ordered.
  */
 #define order_any_load(p)		atomic_load_explicit(p, memory_order_relaxed)
 #define order_any_store(p, v)		atomic_store_explicit(p, v, memory_order_relaxed)
@@ -68,9 +68,10 @@ static inline void order_chain_cut(struct ldb_thread *block, struct ldb_frame *l
 }
 
 /*
- * The thread's stores to its chain are visible before what follows, for instance before a clock is
- * read.  Full: a store may wait in the CPU for a microsecond where others use the same cache lines.
- * Partner: scan_stamp_before(), after which the scanner loads the chain.
+ * The thread's stores to its chain are visible before what follows.  Full: a store may wait in the
+ * CPU for a microsecond where others use the same cache lines.  Called before the clock is read
+ * when a wait begins (session_clock_after_stores()).  Partner: scan_stamp_before(), after which the
+ * scanner loads the chain.
  */
 static inline void order_chain_visible(void)
 {
@@ -78,8 +79,9 @@ static inline void order_chain_visible(void)
 }
 
 /*
- * For lists that only grow, of thread blocks (block_off) and modules: an entry is written before the
- * count that includes it.  The two functions are each other's partner.
+ * For lists that only grow, of thread blocks (block_off), modules and known symbols: an entry is
+ * written before the count that includes it.  stack.c also loads nr_used with this, which is never
+ * decremented.  The two functions are each other's partner.
  */
 static inline uint32_t order_list_count(const _Atomic uint32_t *nr)
 {
@@ -119,10 +121,10 @@ static inline void order_live_count_set(_Atomic uint32_t *nr, uint32_t to)
 }
 
 /*
- * Hazard pointers.  A scanner stores which thread it is about to poll, and then loads whether
- * that thread still exists; an exiting thread stores that it exits, and then waits until no
- * scanner polls it.  Each side's store must be visible before its load is made, so both need a
- * full barrier.  Otherwise the scanner could read an unmapped stack.
+ * Hazard pointers.  A scanner stores which threads it is about to poll, and then loads whether they
+ * still exist; an exiting thread stores that it exits, and then waits until no scanner polls it.
+ * Each side's store must be visible before its load is made, so both need a full barrier.
+ * Otherwise the scanner could read an unmapped stack.
  */
 
 /* After one or more calls of this, order_hazards_visible() must be called. */
@@ -156,8 +158,8 @@ static inline void order_thread_state_set(_Atomic uint32_t *state, uint32_t to)
 }
 
 /*
- * Called by the exiting thread: what it does after it has found the hazard cleared happens after the
- * poll.  Partner: order_hazard_clear()
+ * Called by the exiting thread: what it does after it has found the hazard cleared happens after
+ * the poll.  Partner: order_hazard_clear()
  */
 static inline struct thread *order_hazard_get(struct thread *_Atomic const *looking)
 {
@@ -202,7 +204,10 @@ static inline void order_stack_raise(uintptr_t *stack_lo, uintptr_t to)
  * again.  If lo is unchanged, the two values belong together.
  */
 
-/* Full: no later walk finds this stack; then order_walk_count().  Partner: order_range_lo() */
+/*
+ * Changes lo from `from` to `busy`, if it is `from`.  Full: when a stack is removed, no later walk
+ * finds it; order_walk_count() follows.  Partner: order_range_lo()
+ */
 static inline bool order_range_claim(_Atomic uintptr_t *lo, uintptr_t from, uintptr_t busy)
 {
 	return atomic_load_explicit(lo, memory_order_relaxed) == from &&
@@ -304,7 +309,10 @@ static inline void order_flow_thread_set(uint32_t *state, uint32_t to)
 	__atomic_store_n(state, to, __ATOMIC_RELEASE);
 }
 
-/* Called after a slot's words were read.  Partner: order_slot_claim(), and the stores of flows.S */
+/*
+ * Called between two loads of a slot's words, so that they are made in this order.  Partner:
+ * slot_free(), order_slot_close(), and the stores of flows.S
+ */
 static inline void order_slot_copied(void)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -347,8 +355,8 @@ static inline void order_slot_commit(struct ldb_rec *slot, uint32_t commit)
 }
 
 /*
- * The following are for struct ldb_page and struct ldb_stack of a thread, which the registry and the
- * scanner write.
+ * The following are for struct ldb_page and struct ldb_stack of a thread, which the registry and
+ * the scanner write.
  */
 
 /* The last store to a page when a thread starts or exits.  Partner: order_page_state() */
@@ -364,11 +372,12 @@ static inline void order_pages_used_set(struct ldb_info *info, uint64_t nr)
 }
 
 /*
- * When an invocation has ended, the scanner stores, in this order: ending_gen; ending_seen, which is
- * the next count of observed invocations; the record, into a ring; and the count.  After all ended
- * invocations of a block it stores the depth, and 0 as ending_gen.  So the recorder counts each
- * invocation once even if the program is killed in between.  It reads the fields when the program is
- * dead, in any order.  Partner: order_stack_depth()
+ * When an invocation has ended, the scanner, or the thread itself when it exits, stores, in this
+ * order: ending_gen; ending_seen, which is the next count of observed invocations; the record, into
+ * a ring; and the count.  After all ended invocations of a block it stores the depth, and 0 as
+ * ending_gen.  So the recorder counts each invocation once even if the program is killed in
+ * between: it reads these fields when the program is dead, so in any order.  Partner:
+ * order_stack_depth()
  */
 static inline void order_ending_gen(struct ldb_page *page, uint64_t gen)
 {
@@ -426,10 +435,11 @@ static inline bool order_owner_is(const _Atomic uint32_t *scanner, uint32_t id)
 }
 
 /*
- * Called by the control thread when the recording is over, to read the locks that another thread
- * holds: a thread writes an entry before the count that includes it.  x86: it writes both with plain
- * stores; another CPU needs a release.  shim_flush() ignores an entry that is being changed.
- * Partner: held_push()
+ * Called by the control thread when the recording is over or paused, to read the locks that another
+ * thread holds.  That thread increments the count, fills the new entry, and stores the entry's
+ * wait_begin last, which is 0 in free entries.  shim_flush() ignores an entry whose wait_begin is
+ * 0, and one whose wait_begin or lock changes while it is copied.  x86: these are plain stores;
+ * another CPU needs a release for wait_begin.  Partner: wait_lock_end()
  */
 static inline uint32_t order_held_count(const uint32_t *nr)
 {
@@ -438,7 +448,8 @@ static inline uint32_t order_held_count(const uint32_t *nr)
 
 /*
  * These take a free normal mutex, and release it if no thread waits: its word changes from 0 to 1
- * and back.  Partner: glibc, which does the same in other threads
+ * and back.  They return false if it had another value.  Partner: glibc, which does the same in
+ * other threads
  */
 static inline bool order_mutex_take(int *word)
 {
@@ -474,12 +485,15 @@ static inline void order_conn_give(_Atomic uint32_t *lock)
 }
 
 /*
- * The tail of a ring of io_uring: its entries were written before the tail.  The partner is in the
- * kernel, or in the program.
+ * The head or tail of a ring of io_uring: what was written before it, such as the entries before a
+ * tail, is read after it.  The partner is in the kernel, or in the program.
  */
 #define order_ring_tail(tail)		atomic_load_explicit(tail, memory_order_acquire)
 
-/* The description of a ring that the program has made is written before its state. */
+/*
+ * The description of a ring that the program has made is written before its state.  The two are
+ * each other's partner.
+ */
 #define order_ring_found(state)		atomic_load_explicit(state, memory_order_acquire)
 #define order_ring_set_found(state, to)	atomic_store_explicit(state, to, memory_order_release)
 
