@@ -2,9 +2,9 @@
 /*
  * Adds a call that has returned to the sums of its thread.
  *
- * The function's result may be in vector or x87 registers, which are not saved: so this file is
- * compiled to use integer registers only (see the Makefile), and calls functions that may use
- * vector registers only through flow_event().
+ * When a call returns, its result may be in vector or x87 registers, which are not saved: so this
+ * file is compiled to use integer registers only (see the Makefile), and then calls functions that
+ * may use vector registers only through flow_event().
  *
  * A signal handler may add to the same cell meanwhile, so each addition is a single instruction.
  */
@@ -19,7 +19,7 @@
 #define ALL_TIMED	1024
 #define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
 
-/* Calls shorter than this, in ticks, are in the buckets of part 0, and may use the fast path. */
+/* Calls shorter than this, in ticks, are in the cell's part[0], and may use the fast path. */
 #define FLOW_SHORT	4096
 
 /* The histogram bucket for each range of 16 durations, of which the first begins at -FLOW_SHORT. */
@@ -62,8 +62,9 @@ static inline uint32_t *bucket_at(char *region, uint32_t part, unsigned number)
 }
 
 /*
- * Allocates the part of a bucket; returns NULL if there is none left.  The first word of part 0 is
- * the number of parts in use.
+ * Allocates the part of the cell's histogram that has this bucket.  Returns the bucket; NULL if the
+ * region has no part left.  The first word of the region's part 0 is the number of its parts in
+ * use.
  */
 static __attribute__((noinline, cold)) uint32_t *bucket_new(char *region, struct ldb_flow_cell *c,
 							    unsigned bucket)
@@ -90,9 +91,9 @@ static void add_to_histogram(char *region, struct ldb_flow_cell *c, uint64_t tic
 }
 
 /*
- * If a callback made the call, the sums must be corrected, because the time must not be subtracted
- * from the self time of the module that contains the callback.  Returns the entry of the timed call
- * that ran the callback; NULL: no callback made the call.
+ * If a callback made the call, its time is part of the timed call that ran the callback, but was
+ * not spent in the module that this timed call entered: so it is also added to the timed call's
+ * `back`.  Returns the entry of that timed call; NULL: no callback made the call.
  */
 static inline const struct flow_entry *called_back(const struct flow_slot *s)
 {
@@ -152,10 +153,10 @@ void flow_call_prepare(void)
 }
 
 /*
- * Copies a slot if its call has begun after flow_page.begun, and is neither returning nor has ended
- * in another way.  All members of the copy belong to the call that began at copy->start, if the
- * slot has this start afterwards: a call that begins stores sp last, and one that has returned sets
- * it to 0.
+ * Copies a slot.  Returns true if its call has not begun before flow_page.begun, and is neither
+ * returning nor has ended in another way.  All members of the copy belong to the call that began at
+ * copy->start, if the slot has this start afterwards: a call that begins stores sp last, and one
+ * that has returned sets it to 0.
  */
 static bool copy_open(const struct flow_slot *s, struct flow_slot *copy)
 {
@@ -220,8 +221,8 @@ uintptr_t flow_site(uintptr_t ret)
 }
 
 /*
- * A wrapper of a lock function has stored its return address as the call site.  In the newest entry
- * of the list of held locks, this may be the address of a stub.
+ * Corrects the call site of the lock that the thread acquired last: the lock's wrapper has stored
+ * its return address there, which may be in the stub of this slot.
  */
 static void correct_site(const struct flow_slot *s)
 {
@@ -261,10 +262,10 @@ static void adapt(char *region, const struct flow_slot *s, uint64_t start)
 		if (log < STRIDE_LOG_MAX && cell_of(region, s->entry)->timed >= ALL_TIMED)
 			log++;
 	} else if (log && ticks > weight * SLOW_TICKS) {
-		/* if the function has become much slower, each of its calls is timed again */
+		/* if the calls have become much rarer, each is timed again */
 		log = ticks > weight * SLOW_TICKS * 8 ? 0 : log - 1;
 	}
-	/* LAST_OURS makes each call of a function of libldb reach adapt() */
+	/* LAST_OURS makes each timed call of a function of libldb reach adapt() */
 	t->last = now | log | (is_ours ? LAST_OURS : 0);
 	t->stride = stride_of(log, start);
 	if (is_ours)
@@ -285,8 +286,7 @@ static inline void slot_free(struct flow_slot *s)
 {
 	flow_self.top = s->up;
 	/*
-	 * after this store, the slot no longer counts as that of a call which ended without a
-	 * return
+	 * after this store, no search of slots takes the call for one that ended without a return
 	 */
 	s->sp = 0;
 	s->next = flow_self.free;
@@ -314,8 +314,8 @@ static void account_with_care(struct flow_slot *s, uint64_t now, uint64_t start)
 #define EARLY(x)	__asm__("" : "+r"(x))
 
 /*
- * The head of three functions that have the same arguments, so that the first can jump to the
- * others, with the start that it has loaded.  y is the low half of `now`, and a and b are the
+ * The head of three functions that have the same arguments, so that flow_return_c() can jump to the
+ * other two, with the start that it has loaded.  y is the low half of `now`, and a and b are the
  * results of the function that was called.
  */
 #define RETURN(name)									\
@@ -360,8 +360,8 @@ static __attribute__((noinline)) RETURN(return_adapt)
  * other, and jumps to the unusual cases with the results of the function, so that no register must
  * be saved.
  *
- * While the CPU reads the clock, it executes what does not depend on the clock.  There are no jumps
- * except to unusual cases, because a mispredicted one would cost more than all of this.
+ * While the CPU reads the clock, it executes what does not depend on the clock.  Its only jumps are
+ * for rare cases, because a mispredicted jump would cost more than all of this.
  */
 RETURN(flow_return_c)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Assigns a number to each function when a module calls it for the first time. */
+/*
+ * Assigns a number to each pair of a module and a function when the module first calls the function
+ * in a recording.
+ */
 #include "flows.h"
 #include "runtime/runtime.h"
 

@@ -5,8 +5,8 @@
  * If the recorder has attached to a running program, dlsym() must return the functions themselves,
  * because the program may compare them with functions that dlsym() returned earlier.
  *
- * The loader reads its return address for RTLD_NEXT and RTLD_DEFAULT: for these, this function
- * jumps to the real dlsym().
+ * For RTLD_NEXT and RTLD_DEFAULT the real dlsym() reads its return address, to know its caller: so
+ * flow_dlsym() jumps to it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -83,7 +83,7 @@ static struct flow_entry *entry_new(uint32_t from, uint32_t to, uint64_t target,
 	return e;
 }
 
-/* Returns true if e is the entry of this function, with the target that it had when e was made. */
+/* Returns true if e is the entry for calls of this function, at this address, by this module. */
 static bool is_entry(const struct flow_entry *e, uint32_t from, uint64_t target, const char *name)
 {
 	return e->from == from && raw_str_equal(e->name, name) &&

@@ -25,7 +25,10 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, uint64_t start, bool 
 	r->api = s->entry->cell;
 	r->site = s->ret;
 	r->cont1 = LDB_EV_CONT + 1;
-	/* functions that the called function entered have returned */
+	/*
+	 * the functions that the called function entered have returned, so the innermost one is the
+	 * caller
+	 */
 	if (t)
 		r->gen = thread_innermost(t, &nr_later);
 	r->nr_later = nr_later;

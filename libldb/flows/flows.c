@@ -8,7 +8,7 @@
 
 static struct raw_lock lock;	/* held while a recording begins, ends, pauses or resumes */
 static bool are_patched;	/* the linkage tables contain stubs; a fork child inherits them */
-static bool is_paused;		/* the recording is paused, or the next recording is to begin paused */
+static bool is_paused;		/* the recording is paused, or the next one is to begin so */
 
 /* Returns the time that two readings of the clock measure for a function that does nothing. */
 static uint64_t measure_cost(void)
@@ -67,10 +67,7 @@ static void count(void)
 	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
 }
 
-/*
- * Ends the counting.  Calls in progress are added to the sums with their time until now, after
- * threads have ceased to add to the same sums.
- */
+/* Ends the counting, and then adds calls in progress to the sums with their time until now. */
 static void count_no_more(void)
 {
 	uint64_t base = order_flow_base(&flow_page.base);
@@ -135,8 +132,8 @@ void flow_begin_child(void)
 
 /*
  * Raw thread.  If a thread of the program is just beginning the recording, waits until it has done
- * so.  The linkage tables of modules that may be unloaded keep their stubs, which jump to the
- * functions.
+ * so.  The linkage tables of modules that may be unloaded still contain stubs after this, which
+ * jump to the functions.
  */
 void flow_end(void)
 {

@@ -3,23 +3,23 @@
  * Counts and times the calls from one module to another (ldb-record --flows), by thread.
  *
  * A module calls another through slots of its linkage tables, which hold addresses.  At the
- * beginning of a recording each of these slots (patch.c) gets the address of an entry stub
- * (arch/CPU/flows.S), which belongs to one struct flow_entry: the function, called by that
- * module.  The stub counts the call in the thread's cell for that entry, and jumps to the
- * function.
+ * beginning of a recording each of these slots that patch.c may change gets the address of an entry
+ * stub (arch/CPU/flows.S), which belongs to one struct flow_entry: the function, called by that
+ * module.  The stub counts the call in the thread's cell for that entry, and jumps to the function.
  *
  * If the call is timed, the function returns to another stub, that of a struct flow_slot, which has
  * the true return address.  Stubs of both kinds are static code with unwind tables, so exceptions,
  * cancellation, backtrace() and debuggers pass through them.  There is no second stack of return
- * addresses, which could be wrong after a longjmp() or a switch of stacks.  If a call ends in one
- * of these ways, its slot is found when the thread needs a slot (slots.c).
+ * addresses, which could be wrong after a longjmp() or a switch of stacks.  slots.c says when the
+ * slot of a call that has ended in one of these ways is used again.
  *
- * All calls are timed, unless a thread makes more than about a million calls per second through an
- * entry.  Then 1 of up to 31 calls is timed, at random distances, and represents the calls in
+ * All calls are timed, except those of the functions in special.c, those for which there is no
+ * slot, and some of a thread's calls through an entry if they are more than about a million per
+ * second.  Then 1 of up to 31 calls is timed, at random distances, and represents the calls in
  * between.
  *
- * All functions are async-signal-safe.  They change nothing in the program except its linkage
- * tables.
+ * The functions that count and time calls are async-signal-safe.  Nothing in the program is changed
+ * except its linkage tables, and the return addresses of timed calls.
  */
 #ifndef FLOWS_FLOWS_H
 #define FLOWS_FLOWS_H
@@ -49,7 +49,7 @@ struct flow_entry {
 
 /* Why a slot is not in its thread's list of free slots although its call is not in progress. */
 enum flow_away {
-	FLOW_IN_PLACE,
+	FLOW_IN_PLACE,	/* neither of the following */
 	FLOW_ADRIFT,	/* its call returned on another thread */
 	/* an exception or a longjmp() ended the call; a coroutine's jump may continue it */
 	FLOW_LEFT,
@@ -58,21 +58,24 @@ enum flow_away {
 struct flow_slot {
 	uint64_t ret;			/* the true return address */
 	uint64_t sp;			/* the caller's stack pointer; 0: the slot is free */
-	/* the clock at the start; 0: the call has been added to the sums already */
+	/*
+	 * the clock at the start; 0: the call has been added to the sums already; of a slot that an
+	 * exited thread gave back: slots.c
+	 */
 	uint64_t start;
 	/* the next free slot of the thread; the slot itself while its call is returning */
 	struct flow_slot *next;
 	uint64_t stub;
 	struct flow_slot *up;		/* the innermost timed call when this one was made */
 	struct flow_entry *entry;
-	uint32_t skipped;		/* number of calls before this one that were not timed */
+	uint32_t skipped;		/* number of untimed calls that this call also represents */
 	union {
 		struct {
 			uint8_t cfa;	/* what flows.S adds to sp to get the frame's CFA */
 			uint8_t away;	/* enum flow_away */
 			/*
-			 * number of the region of the thread that owns the slot; 0: the thread has
-			 * exited
+			 * number of the region of the thread that owns the slot; 0: it has exited,
+			 * or there never was one
 			 */
 			uint16_t owner;
 		};
@@ -94,11 +97,12 @@ struct flow_self {
 		};
 		uint32_t tag;
 	};
-	uint16_t nr_all;		/* how many slots the thread owns, and the first of them */
-	uint32_t all;
+	uint16_t nr_all;		/* how many slots the thread owns */
+	uint32_t all;			/* number of the first of them: slots.c */
 	/* number of refills until the thread's slots are searched again */
 	uint32_t rest;
-	uint32_t nr_left;		/* number of slots that were FLOW_LEFT at the last search */
+	/* number of slots that remained FLOW_LEFT at the last search */
+	uint32_t nr_left;
 	bool is_leaving;		/* the thread ends */
 	/* calls ended without a return, and not through an interposed function */
 	bool is_strange;
@@ -135,14 +139,15 @@ union flow_page {
 	struct {
 		uint64_t base;		/* region 0; 0: no calls are counted */
 		uint64_t share;		/* 2^32 / number of threads */
-		uint64_t threshold;	/* ticks: a call that takes at least this long has an event */
+		/* ticks: calls that take this long or longer have an event */
+		uint64_t threshold;
 		/* ticks that two readings of the clock measure for an empty function */
 		uint64_t cost;
 		/* clock: calls that began earlier do not belong to this recording */
 		uint64_t begun;
-		/* ticks: a shorter call has no event, and its bucket is in part 0 */
+		/* ticks: a shorter call has no event, and its bucket is in the cell's part[0] */
 		uint64_t usual;
-		_Atomic bool is_on;	/* a recording is in progress; while it is paused, base is 0 */
+		_Atomic bool is_on;	/* a recording runs; while it is paused, base is 0 */
 	};
 	char page[4096];
 };
@@ -163,7 +168,8 @@ static inline uint64_t flow_stub_of(const struct flow_entry *e)
 /* memory.c */
 
 extern char *flow_memory;		/* NULL: it was never mapped */
-extern uint32_t flow_tids[LDB_FLOW_THREADS];	/* tids of the threads that have the regions */
+/* tid of the thread that has, or last had, each region */
+extern uint32_t flow_tids[LDB_FLOW_THREADS];
 
 static inline struct ldb_flow_info *flow_info(void)
 {
@@ -190,14 +196,15 @@ void flow_first_c(struct flow_entry *e);
 /* slots.c */
 
 /*
- * Gets free slots for the calling thread.  sp is the stack pointer of the caller.  Returns 0 if
- * there are none.
+ * Gets free slots for the calling thread, which makes a call with stack pointer sp.  Returns 0 if
+ * the call cannot be timed; then *state says when the next one may be.
  */
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
 void flow_slots_return(void);		/* called when the calling thread exits */
 /*
- * Called when the thread makes a call with stack pointer sp, although timed calls with lower stack
- * pointers have not returned.  Returns the innermost timed call that is not below sp.
+ * Called when the thread makes a call with stack pointer sp, although timed calls with the same or
+ * a lower stack pointer have not returned.  Returns the innermost timed call that has not ended, as
+ * far as is known; NULL: none.
  */
 struct flow_slot *flow_left_c(uint64_t sp);
 /* Called if a call returns on another thread than the owner of its slot. */
@@ -207,8 +214,9 @@ void flow_slots_note(void);
 /* Adds calls that have not returned to the sums at base, as if they ended now. */
 void flow_slots_close(uint64_t base, uint64_t now);
 /*
- * Called in a fork child before it counts calls: frees the slots of the threads that do not exist
- * in the child, that is all slots except those of region `own`.  Raw thread.
+ * Called in a fork child before it counts calls: takes the slots from all threads except the one
+ * that has region `own`, because only this one exists in the child.  Slots without a call are
+ * freed.  Raw thread.
  */
 void flow_slots_reclaim(uint32_t own);
 /*
@@ -223,17 +231,20 @@ void flow_slots_fork_child(struct thread *const *threads);
 struct flow_result {
 	uint64_t a, b;
 };
-/* Adds a call that ended at time `now` to the sums, frees its slot, and returns a and b. */
+/*
+ * Adds a call that ended at time `now` to the sums if calls are counted, frees its slot, and
+ * returns a and b.
+ */
 struct flow_result flow_return_c(struct flow_slot *s, uint64_t now, uint64_t unused, uint64_t now_too,
 				 uint64_t a, uint64_t b);
-void flow_call_prepare(void);		/* called when the threshold and the clock's cost are known */
+void flow_call_prepare(void);		/* called when threshold and cost are known */
 /* Calls flow_event_c(), with the vector registers saved (arch/CPU/flows.S). */
 void flow_event(const struct flow_slot *s, uint64_t now, uint64_t start);
 /* Adds the call of a slot to the sums at base, if it has not returned, as if it ended now. */
 void flow_close(struct flow_slot *s, uint64_t base, uint64_t now);
 /*
- * Describes the call of a slot; returns false if it has none that has not returned.  A raw thread
- * may call this, too.
+ * Describes the call of a slot; returns false if no call of this recording is in progress, or calls
+ * are not counted.  Raw thread.
  */
 bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o);
 
@@ -251,7 +262,8 @@ void flow_unpatch(void);		/* restores tables; called by a raw thread */
 
 /* modules.c: functions on the list of modules. */
 uint64_t flow_module_start(uint32_t number);	/* returns a module's start; 0: no such module */
-uint32_t flow_module_of(uint64_t addr);		/* returns the module that contains this code; 0: none */
+/* returns the number of this code's module; 0: none */
+uint32_t flow_module_of(uint64_t addr);
 bool flow_is_function(uint32_t module, const void *fn, const char *name);
 
 /* entry.c */
@@ -291,7 +303,7 @@ struct flow_scope {		/* describes the symbols that a module defines */
 bool flow_scope_read(struct flow_scope *s, const void *dynamic, uint64_t bias);
 /*
  * Returns the address of the function in the first of these modules that defines it; 0: none does.
- * version NULL: any version.
+ * version NULL: the oldest version, or a newer one if there is only one.
  */
 uint64_t flow_scope_search(const struct flow_scope *scopes, uint32_t nr, const char *name,
 			   const char *version);

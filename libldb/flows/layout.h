@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Defines numbers for C and for arch/CPU/flows.S; flows.h asserts that the structs have this
- * layout.
+ * Defines limits, and the layout of structs, for C and for arch/CPU/flows.S; flows.h asserts that
+ * the structs have this layout.
  */
 #ifndef FLOWS_LAYOUT_H
 #define FLOWS_LAYOUT_H

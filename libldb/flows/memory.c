@@ -14,7 +14,8 @@
 
 HIDDEN union flow_page flow_page __attribute__((aligned(4096)));
 /*
- * There is one more slot, because the unwind tables read a whole word at the last bytes of a slot.
+ * There is one more slot, because the unwind tables read eight bytes at FLOW_S_CFA, of which four
+ * are in the next slot.
  */
 HIDDEN struct flow_slot flow_slots[FLOW_SLOTS + 1] __attribute__((aligned(64)));
 HIDDEN TLS_IE struct flow_self flow_self;

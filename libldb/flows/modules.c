@@ -136,7 +136,7 @@ static bool is_named(const struct flow_module *m, const char *needed)
 	return file && raw_str_equal(file, needed);
 }
 
-/* Marks the modules that m names as needed; returns the highest number of these. */
+/* Marks the modules that m names as needed (DT_NEEDED); returns the highest index of these. */
 static uint32_t mark_needed(const struct flow_module *m)
 {
 	const char *str = NULL;
@@ -176,8 +176,8 @@ static void mark_started(void)
 	flow_modules[0].is_started = true;
 	while (goes_on) {
 		/*
-		 * No module names preloaded libraries, but they come before a library that is
-		 * named.
+		 * No module needs preloaded libraries by name, but in the list they come before a
+		 * library that is needed.
 		 */
 		for (uint32_t i = 0; i < last; i++)
 			flow_modules[i].is_started = true;
@@ -206,7 +206,10 @@ void flow_modules_find(void)
 	for (uint32_t i = 0; i < before; i++)
 		if (!flow_modules[i].is_seen)
 			flow_modules[i].is_gone = true;
-	/* Constructors of libraries run before ldb's own, and may have called dlopen(). */
+	/*
+	 * Not all modules are marked: constructors of libraries ran before ldb's own, and may have
+	 * called dlopen().
+	 */
 	if (!before)
 		mark_started();
 	/*

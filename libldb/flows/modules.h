@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The list of the program's modules, whose calls are counted.  It is changed only before main(), or
- * under the loader's lock.  Entries are never removed, because the entries of stubs contain their
- * numbers.
+ * The list of the program's modules.  It is changed only before main(), or under the loader's lock.
+ * Entries are never removed, because the entries of stubs contain their numbers.
  */
 #ifndef FLOWS_MODULES_H
 #define FLOWS_MODULES_H
@@ -37,15 +36,15 @@ extern uint32_t nr_flow_modules;
 /* Updates the list.  If it was empty, marks the modules with which the program started. */
 void flow_modules_find(void);
 /*
- * Returns true if the calls of this module may be counted, which those of the loader, the vDSO and
- * libldb may not.
+ * Returns true if the calls of this module may be counted; those of the loader, the vDSO, libldb,
+ * and modules that are gone may not.
  */
 static inline bool flow_module_is_followed(const struct flow_module *m)
 {
 	return m->dynamic && !m->is_ours && !m->is_loader && !m->is_kernel && !m->is_gone;
 }
 
-bool flow_modules_have_changed(void);	/* any thread may call it */
+bool flow_modules_have_changed(void);	/* any thread of the program may call it */
 /* Returns the module whose code contains the address; NULL: none. */
 struct flow_module *flow_module_at(uint64_t addr);
 /*

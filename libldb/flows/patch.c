@@ -8,9 +8,10 @@
  * address or to pass it on.  So such a slot is changed only if all instructions of the module that
  * refer to it are calls or jumps.  Slots of ldb's own library and of the loader are never changed.
  *
- * The list of modules and all tables are changed only at the start of the program or under the
- * loader's lock, so that no module is patched before it was relocated, and none is unloaded
- * meanwhile.
+ * Stubs are put into tables, and the list of modules is changed, only at the start of the program
+ * or under the loader's lock, so that no module is patched before it was relocated, and none is
+ * unloaded meanwhile.  flow_unpatch() needs no lock, because it only restores tables of modules
+ * that stay loaded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -90,7 +91,8 @@ static void slot_write(struct patching *p, uint64_t *slot, struct flow_entry *e)
 }
 
 /*
- * Puts the stub for a function into a slot, unless calls of this function must not be intercepted.
+ * Puts the stub for a function into a slot, unless calls of this function by this module are not
+ * counted.
  */
 static void slot_patch(struct patching *p, uint64_t *slot, uint64_t target, const char *name,
 		       uint32_t flags)
@@ -123,7 +125,8 @@ static bool is_needed(const struct patching *p, const struct flow_module *to)
  * Returns the address to which the loader would bind a call.  A module that was loaded later may
  * have a scope of its own, which is searched after the global scope or before it (RTLD_DEEPBIND).
  * So for such a module the result is certain only if a library that the module itself names
- * contains the function.
+ * (DT_NEEDED) contains the function.  Returns 0 if the function is not found, or the result is not
+ * certain.
  */
 static uint64_t search(const struct patching *p, uint32_t symbol, const char *name)
 {
@@ -167,8 +170,8 @@ static void patch_plt(struct patching *p)
 #define WORDS_MAX	65536
 
 static struct words {
-	uint64_t lo, hi;	/* all slots of the module are in here */
-	uint8_t use[WORDS_MAX];	/* CALLED, READ */
+	uint64_t lo, hi;	/* the slots that may be changed are between these addresses */
+	uint8_t use[WORDS_MAX];	/* of each word: CALLED, READ */
 } words __attribute__((aligned(4096)));
 #define CALLED	1
 #define READ	2
@@ -186,8 +189,9 @@ static void search_part(const uint8_t *code, uint64_t at, uint64_t size)
 }
 
 /*
- * Opens the module's file, if it begins with the same bytes as the module.  Code is read from the
- * file, because a page of code that is read in memory counts as memory of the program from then on.
+ * Opens the module's file, if it begins with the same bytes as the module in memory.  Returns the
+ * descriptor, or a negative number.  Code is read from the file, because a page of code that is
+ * read in memory counts as memory of the program from then on.
  */
 static int open_file(const struct flow_module *m)
 {
@@ -389,7 +393,9 @@ void flow_patch_later(void)
 		dlsym(RTLD_DEFAULT, "__ldb_flows_locked");
 }
 
-/* Patches all modules, whose tables are as the loader has made them. */
+/*
+ * Patches all modules.  Slots that still contain stubs of an earlier recording remain as they are.
+ */
 void flow_patch_all(void)
 {
 	flow_modules_find();

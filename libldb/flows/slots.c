@@ -6,14 +6,14 @@
  * a longjmp() ends a call, the call never returns, and its slot stays in use.  The functions that
  * cause this are interposed (shim/unwind.c), and flow_leave() marks such slots.  Another longjmp()
  * may continue a call that a longjmp() has ended.  So a marked slot is freed only when the thread
- * needs slots, and only if the stub's address on the stack has been overwritten.  Slots of calls on
- * stacks that the program has allocated are lost until the thread exits.
+ * needs slots, and only if the stub's address on the stack has been overwritten.  The slots of
+ * calls that ended so on stacks that the program has allocated are never used again.
  *
  * A later call with a higher stack pointer does not prove that a call has ended: the program may
  * have copied a part of the stack to other memory, and may copy it back and continue there, as
  * coroutines in Python do.  If the slots of these calls had been reused, the calls would return to
- * the wrong place.  So if calls have ended without any of the interposed functions, no slot of the
- * thread is freed any more.
+ * the wrong place.  So if calls have ended without any of the interposed functions, the thread's
+ * slots whose calls have not returned are not freed any more.
  *
  * A longjmp() may end a signal handler that has interrupted functions of this file.  Then a slot
  * may be lost, or be in the list twice; but a slot in use is never taken, because its sp is not 0.
@@ -29,13 +29,14 @@
 #define SKIP	64	/* if there is no slot for a call, this many calls are not timed */
 
 /*
- * The list of slots that threads gave back when they exited: number + 1 of the first slot, and a
- * count of changes in the upper half.
+ * The list of slots that threads gave back when they exited: number (index + 1) of the first slot,
+ * 0 if there is none, and a count of changes in the upper half.  A slot's `start` is the number of
+ * the next.
  */
 static _Atomic uint64_t returned;
-static _Atomic uint32_t nr_taken;	/* the slots from this number on have never been used */
+static _Atomic uint32_t nr_taken;	/* the slots from this index on have never been used */
 
-/* The lists of the slots that each thread owns: number + 1 of the next slot. */
+/* The lists of the slots that each thread owns: for each slot's number, that of the next slot. */
 static uint16_t next_of[FLOW_SLOTS + 1];
 
 static struct flow_slot *slot_at(uint32_t number)
@@ -256,7 +257,7 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 
 	/*
 	 * registers the thread; this call is counted in region 0, and the next one in the thread's
-	 * own region
+	 * own region, if the thread could be registered
 	 */
 	if (!t && thread_on_unknown) {
 		thread_on_unknown();
@@ -266,7 +267,7 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	/* a longjmp() out of a signal handler may have damaged the list, so it is dropped */
 	if (flow_self.free && flow_self.free->sp)
 		flow_self.free = NULL;
-	/* the thread is not registered yet, or is exiting */
+	/* the thread is not registered yet, is exiting, or got no region */
 	if (!t || !flow_self.off) {
 		state->left = INT32_MAX;
 		return false;
@@ -360,7 +361,9 @@ void flow_slots_reclaim(uint32_t own)
 	for (uint32_t i = 0; i < nr; i++) {
 		if (!flow_slots[i].owner || flow_slots[i].owner == own)
 			continue;
-		/* a coroutine of a thread that the child lacks may be continued by its only thread */
+		/*
+		 * a coroutine of a thread that the child lacks may be continued by its only thread
+		 */
 		if (flow_slots[i].sp)
 			flow_slots[i].owner = 0;
 		else

@@ -38,7 +38,10 @@ static const char *const never_touched[] = {
 	"_dl_runtime_resolve", "_dl_runtime_profile", NULL
 };
 
-/* Prefixes of functions that read their return address, for example functions of sanitizers. */
+/*
+ * Prefixes of functions whose calls are not counted either: those of the loader and the unwinder,
+ * of sanitizers, which read their return address, and of ldb.
+ */
 static const char *const never_touched_start[] = {
 	"_Unwind_", "_dl_", "__asan_", "__tsan_", "__ubsan_", "__msan_", "__sanitizer_",
 	"__ldb_", NULL

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Gives each thread a region of the shared memory.  After the thread's exit the region is reused
- * when the recorder has read it.
+ * Gives each thread a region of the shared memory.  After the thread's exit the region is used
+ * again when the recorder has read and emptied it.
  */
 #include "arch/cpu.h"
 #include "flows.h"
@@ -13,7 +13,7 @@
 /* under registry_lock: the thread that has the region */
 static struct thread *threads[LDB_FLOW_THREADS];
 static uint32_t hint;			/* the region at which the search for a free one begins */
-static uint32_t kept;			/* in a child: the region of the thread that called fork() */
+static uint32_t kept;			/* in a child: region of the thread that called fork() */
 static bool are_given;			/* under registry_lock: threads get regions */
 
 static struct ldb_flow_thread *thread_at(uint32_t region)
