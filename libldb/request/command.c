@@ -52,9 +52,7 @@ void command_dump(const char *why)
 	atomic_store(&wish.dump, DUMP_WANTED);
 }
 
-/*
- * Forgets commands.  In a fork child, the thread that was storing one does not exist.
- */
+/* Forgets commands, also one that a thread of the parent was storing when it called fork(). */
 void command_forget(void)
 {
 	atomic_store(&wish.state, 0);

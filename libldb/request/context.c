@@ -20,7 +20,8 @@
 #define SYMBOL	"otel_thread_ctx_v1"
 #define PAGE	4096UL
 #define RECENT	4		/* requests of a thread whose links are remembered */
-#define NO_HOW	(-1)		/* invalid for sigprocmask(), which reads the mask before it fails */
+/* invalid for sigprocmask(), which reads the mask before it fails */
+#define NO_HOW	(-1)
 
 struct record {
 	struct context_ids ids;
@@ -74,7 +75,9 @@ static struct linked *take(uint64_t id)
 	return l;
 }
 
-/* Most seccomp filters allow this system call; it fails with EFAULT if the memory cannot be read. */
+/*
+ * Most seccomp filters allow this system call; it fails with EFAULT if the memory cannot be read.
+ */
 static bool can_read(uintptr_t addr)
 {
 	return sys(SYS_rt_sigprocmask, NO_HOW, addr, 0, sizeof(uint64_t)) == -EINVAL;

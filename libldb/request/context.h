@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the trace context that a tracing library publishes in a thread-local variable (OpenTelemetry
- * enhancement proposal 4947), to link requests to it.
+ * Reads the trace context that a tracing library publishes in a thread-local variable
+ * (OpenTelemetry enhancement proposal 4947), to link requests to it.
  *
  * A thread reads only its own variable, which no other thread writes.
  */
@@ -14,17 +14,21 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The variable's offset from the thread pointer; 0: no module of the program has the variable. */
+/*
+ * The variable's offset from the thread pointer; 0: no module has the variable, or it must not be
+ * read.
+ */
 extern intptr_t context_offset;
 
-/* Returns true if the program has the variable; if not, the functions below need not be called. */
+/* Returns true if the variable may be read; if not, the functions below need not be called. */
 static inline bool context_may_be(void)
 {
 	return __builtin_expect(context_offset != 0, 0);
 }
 
 /*
- * Sets context_offset if this module has the variable.  tls is the offset of the module's
+ * Sets context_offset if this module has the variable, and all threads have the same seccomp
+ * filters, because reading the variable takes system calls.  tls is the offset of the module's
  * thread-local memory from the thread pointer; 0: not known.
  */
 void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intptr_t tls);
@@ -40,9 +44,9 @@ struct context_ids {
 };
 
 /*
- * Reads the context that is active on the calling thread.  Returns false if there is none, or if
- * request `id` is already linked to it, or to a context that the program has given by
- * ldb_req_link().
+ * Reads the context that is active on the calling thread.  Returns false if there is none that can
+ * be read, or if request `id` is already linked to it, or to a context that the program has given
+ * by ldb_req_link().
  */
 bool context_read(uint64_t id, struct context_ids *ids);
 /* Notes that the program has called ldb_req_link() for this request. */

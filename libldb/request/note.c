@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements notes on requests, and events.  Each call writes one record with copies of its texts,
- * so the caller's memory is not read later.
+ * Implements notes on requests, events, and records about messages.  Each call writes one record
+ * with copies of its texts, so the caller's memory is not read later.
  *
  * The functions are async-signal-safe and do not change errno.
  */

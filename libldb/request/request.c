@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements the functions that tag requests.  Each call writes one record.  The reader of the
- * trace infers on which request a thread works.  The runtime stores whether a thread works on any,
- * for the scanner, and the ids of a few, for messages that the thread sends.
+ * Implements the functions that tag requests.  Each call writes a record, and a further one if it
+ * also links the request to a trace context (context.h).  The reader of the trace infers on which
+ * request a thread works.  The runtime stores whether a thread works on any request, for the
+ * scanner, and the ids of up to four, for messages that the thread sends.
  *
  * The functions are async-signal-safe and do not change errno.
  */
@@ -23,7 +24,9 @@ static void keep_in_request(struct thread *t, uint16_t type)
 		order_any_store(&t->in_request, type == LDB_EV_REQ_START);
 }
 
-/* Stores the thread's innermost frame, which shows in which functions the request began or ended. */
+/*
+ * Stores the thread's innermost frame, which shows in which functions the request began or ended.
+ */
 static void put_frames(struct ldb_req_rec *req, const struct thread *t)
 {
 	uint64_t gen = thread_innermost(t, &req->nr_later);
@@ -193,7 +196,7 @@ static void add_tag(struct thread *t, uint64_t id)
 		t->nr_more_tags++;
 }
 
-/* The thread may end a request on which only another thread works. */
+/* A thread may also end a request on which only another thread works, so the id may be missing. */
 static void remove_tag(struct thread *t, uint64_t id)
 {
 	uint32_t n = find_tag(t, id);
@@ -231,8 +234,8 @@ bool request_tagged(uint64_t *id)
 }
 
 /*
- * The functions in the program's table.  They also link the request to the context that a tracing
- * library has published for the calling thread.
+ * The functions in the program's table.  tag_start(), tag_block() and tag_end() also link the
+ * request to the context that a tracing library has published for the calling thread.
  */
 
 static void tag_start(uint64_t id, void *queue, const void *site)

@@ -18,8 +18,8 @@ static inline uint32_t request_tid(const struct thread *t)
 }
 
 /*
- * request.c: write the records of the functions of <ldb/ldb.h>, also for requests that socket/
- * derives.
+ * request.c: these write the records of the functions of <ldb/ldb.h>, also for requests that
+ * socket/ derives from connections.
  */
 void request_start(uint64_t id, void *queue, const void *site);
 void request_arrived(uint64_t id, void *queue, uint64_t age_ns);
@@ -42,7 +42,7 @@ bool request_tagged(uint64_t *id);
  */
 void request_block_of(uint32_t tid, uint64_t id);
 
-/* note.c implements ldb_req_note() and its partners of <ldb/ldb.h>. */
+/* note.c implements ldb_req_note(), ldb_req_note_u64() and ldb_event() of <ldb/ldb.h>. */
 void note_text(uint64_t id, const char *key, const char *value);
 void note_number(uint64_t id, const char *key, uint64_t value);
 /*

@@ -4,8 +4,8 @@
  *
  * The scanner (raw thread) and signal handlers search the entries without a lock: an entry is valid
  * if lo is neither FREE nor BUSY, and hi is written before lo.  A thread that removes an entry
- * waits for the scanner before it frees the memory, so no entry changes its meaning while the
- * scanner uses it.
+ * waits until no scanner reads stacks before it makes the entry free, so no entry changes its
+ * meaning while a scanner uses it.
  */
 #include <errno.h>
 #include "runtime/runtime.h"
@@ -39,7 +39,7 @@ static bool map_others(void)
 	if (atomic_load(&others))
 		return true;
 	mapped = raw_map((STACKS_MAX - STACKS_FEW) * sizeof(*mapped));
-	/* If two threads map at the same time, the memory of the second is never touched. */
+	/* If two threads map memory at the same time, that of the second is never used. */
 	if (mapped)
 		atomic_compare_exchange_strong(&others, &none, mapped);
 	return mapped;

@@ -4,13 +4,14 @@
  *
  * The thread may change the chain during the walk.  The caller finds out, by the seqlock or by a
  * second walk, which of the records were stable.  This file only guarantees that the walk ends and
- * that it loads nothing outside the thread's stacks.
+ * that it loads nothing outside of the thread's own stack and the registered stacks.
  */
 #include "scan.h"
 #include "safe-load.h"
 
 
-#define PULL_MAX	24	/* records: more prefetches at a time than the CPU can buffer are useless */
+/* records; more prefetches than the CPU can buffer would be useless */
+#define PULL_MAX	24
 #define LINE		64
 
 struct region {
@@ -25,8 +26,8 @@ static bool region_has(const struct region *r, uintptr_t addr)
 /*
  * Returns true if the record at addr may be read.  r is the region of the record that the walk read
  * before, and is updated.  In the same region the record must be at a higher address, because the
- * main thread's stack is not mapped below the part in use.  From another stack the chain may enter
- * the thread's own stack only at an address that is known to be in use.
+ * main thread's stack is not mapped below the part in use.  The chain may enter the thread's own
+ * stack only at an address that is known to have been in use.
  */
 static bool may_read(const struct scan_state *st, uintptr_t addr, struct region *r)
 {
@@ -83,9 +84,9 @@ static bool is_still_there(const struct scan_state *st, const struct ldb_stack_f
  * has not returned.  Or it ended long ago, was left by another switch, or ran in another thread.
  *
  * So the chain is followed from a registered stack to the thread's own stack only if the record
- * there is known to be live, and never to another registered stack.  Where it is not followed, the
- * caller is taken to be the innermost known invocation on the thread's own stack whose record is
- * older and unchanged, which has certainly not returned.
+ * there is known to be live, and never to a registered stack.  Where it is not followed, the caller
+ * is taken to be the innermost known invocation on the thread's own stack whose record is older and
+ * unchanged, which has certainly not returned.
  */
 static void join(struct walk *w, const struct scan_state *st, unsigned block, uint64_t below)
 {
@@ -126,7 +127,8 @@ static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr,
 
 /*
  * Returns true if the chain may be followed from one stack to another, or within a registered
- * stack.  `end` is the result of check() for the record at addr.
+ * stack, or if the walk must end at this record in any case.  `end` is the result of check() for
+ * the record at addr.
  */
 static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen,
 		       enum walk_end end, bool was_own, bool crosses)
@@ -154,8 +156,8 @@ static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 }
 
 /*
- * Checks whether a record of the chain can be at addr.  If so, returns WALK_BOTTOM and its
- * generation.
+ * Checks whether a record of the chain can be at addr: then returns WALK_BOTTOM, and its generation
+ * in *gen; otherwise returns how the walk ends.
  */
 static enum walk_end check(const struct scan_state *st, uintptr_t addr, struct region *r,
 			   uint64_t below, uint64_t *gen)
@@ -173,7 +175,8 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 		uintptr_t top, uint64_t gen)
 {
 	const struct ldb_stack_frame *known = st->stack->frame;
-	uint64_t below = GEN_OF(gen) + LDB_GEN_ONE;	/* the next record's generation must be less */
+	/* the next record's generation must be less */
+	uint64_t below = GEN_OF(gen) + LDB_GEN_ONE;
 	int k = (int)st->depth - 1;
 	struct region r = { 0, 0 };
 	bool is_own, was_own = true;

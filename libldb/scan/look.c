@@ -12,9 +12,9 @@
  * call with its record at the same address could happen between the two loads and be missed.
  *
  * If the thread changed its stack during a walk, the walk is repeated.  A record that both walks
- * found in the same place with the same contents was there during the time between them, because
- * no two invocations have the same generation.  So the older part of a busy stack is known even if
- * no walk succeeds.  A frame that neither walk found has ended.  A frame that only one of them found
+ * found in the same place with the same contents was there during the time between them, because no
+ * two invocations have the same generation.  So the older part of a busy stack is known even if no
+ * walk succeeds.  A frame that neither walk found has ended.  A frame that only one of them found
  * may not have ended: if a function returns while its record is read, the record may appear to be
  * the outermost one.
  *
@@ -31,7 +31,10 @@ static struct ldb_thread *block_of(const struct scan_state *st, unsigned b)
 	return (struct ldb_thread *)(st->t->tp + block_off[b]);
 }
 
-/* Notes that the thread's state was known at time lo; reports an observation gap if it had not been known. */
+/*
+ * Notes that the thread's state was known at time lo.  If polls have failed since it was last
+ * known, and that was long ago, reports an observation gap.
+ */
 static void look_ok(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	if (unlikely(st->failed)) {
@@ -109,7 +112,7 @@ static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uin
 
 /*
  * Walks a block's chain.  Returns how many records were read, and adds the time of reading them,
- * without processing, to *took; clears *ok if the state is not known now.
+ * without processing, to *took; clears *ok if the thread's state is not known now.
  */
 static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 			   const struct scan_mark *seen, uint64_t *took, bool *ok)
@@ -181,8 +184,8 @@ static bool holds_still(const struct scan_state *st)
 }
 
 /*
- * Polls a thread of which a block has changed.  All blocks are read again from the first one, because
- * several may have changed.
+ * Polls a thread of which a block has changed.  All blocks are read again from the first one,
+ * because several may have changed.
  */
 static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 {

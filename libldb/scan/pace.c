@@ -6,39 +6,47 @@
  * nothing: the thread is polled again at once.  A poll that finds a change has transferred the line
  * from the program's CPU, and a walk transfers those of the records.  This costs the program about
  * as much time as the scanner: the same lines must be transferred back, and some more lines are
- * evicted from the program's caches.  So twice the scanner's time is charged to the thread's
- * budget, and the thread is not polled until the charge is within the budget's share of the time.
- * A thread that does not change for a while accumulates budget for a short burst of changes.
+ * evicted from the program's caches.  So twice the scanner's time, up to a limit, is charged to the
+ * thread's budget, and the thread is not polled until the charge is within the budget's share of
+ * the time.  A thread that does not change for a while accumulates budget for a short burst of
+ * changes.
  *
- * A thread that had not changed at the last poll and has changed now may be in the middle of a burst
- * of calls.  Each further poll takes away the line that the thread is writing, which prolongs the
- * burst, and no walk succeeds during the burst.  So the scanner waits before the walk (it lets the
- * thread settle).  The length of this pause is adapted to each thread: if walks after it fail, the
- * next longer pause is tried, and after the longest, none, because a long pause is as bad as a short
- * one if the next burst comes soon.  If walks have succeeded after a pause for a long time, the next
- * shorter one is tried.  Only walks count for which the scanner knows when the burst began.  After
- * a failed walk the thread's state is not known: the next walk waits until two polls find the same
- * state, or until TRIES_MAX polls have not.
+ * A thread that had not changed at the last poll and has changed now may be in the middle of a
+ * burst of calls.  Each further poll takes away the line that the thread is writing, which prolongs
+ * the burst, and no walk succeeds during the burst.  So the scanner waits before the walk (it lets
+ * the thread settle).  The length of this pause is adapted to each thread: if walks after it fail,
+ * the next longer pause is tried, and after the longest, none, because a long pause is as bad as a
+ * short one if the next burst comes soon.  If walks have succeeded after a pause for a long time,
+ * the next shorter one is tried.  Only walks count for which the scanner knows when the burst
+ * began.  After a failed walk the thread's state is not known: the next walk waits until two polls
+ * find the same state, or until TRIES_MAX polls have not.
  */
 #include "scan.h"
 
-#define BURST_NS	2000		/* at most the budget of this much time can be accumulated */
-#define GAP_NS		1000		/* if the scanner was off its CPU for longer, it reports a gap */
+/* at most the budget of this much time can be accumulated */
+#define BURST_NS	2000
+#define GAP_NS		1000		/* a longer time without a poll is reported as a gap */
 #define GAP_STAMPS	16		/* if the clock is slow: this many stamps make no gap */
 #define OFF_NS		8000		/* longer than most interrupts: perhaps another task ran */
-#define AWAY_NS		500000		/* longer than an interrupt: another task ran on the scanner's CPU */
-/* The most that is charged for a poll, and for each frame: more time was an interruption. */
+/* longer than an interrupt: another task ran on the scanner's CPU */
+#define AWAY_NS		500000
+/* The most that is charged for a poll, and for each record: more time was an interruption. */
 #define COST_LOOK_NS	400
 #define COST_FRAME_NS	120
 
-#define LIVE_NS		1000		/* the time of a change is known if the last poll was this recent */
+/* the time of a change is known if the last poll was this recent */
+#define LIVE_NS		1000
 #define SETTLE_STEP_NS	100
 #define SETTLE_STEPS	6		/* 0 .. 500 ns */
-/* trust in the current pause: a failed walk subtracts 2, a valid one adds 1; < 0: change the pause */
+/*
+ * trust in the current pause: a failed walk subtracts 2, a valid one adds 1; < 0: change the pause
+ */
 #define TRUST_FIRST	4		/* trust in a new pause */
 #define TRUST_MAX	8
-#define TRIES_MAX	4		/* polls that find a change before the walk is made anyway */
-#define TRUST_LONG	256		/* after this many valid walks at TRUST_MAX a shorter pause is tried */
+/* polls that find a change before the walk is made anyway */
+#define TRIES_MAX	4
+/* after this many valid walks at TRUST_MAX a shorter pause is tried */
+#define TRUST_LONG	256
 
 static uint64_t cost_look, cost_frame, burst, gap_min, off_min, away_min;
 static uint32_t live_max, settle_step;
@@ -150,7 +158,8 @@ void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t 
 	s->stats->cost_tsc += cost;
 	st->page->cost_tsc += cost;
 	if (st->settling) {
-		st->owed += cost;	/* charged after the walk, so that it does not delay the walk */
+		/* charged after the walk, so that it does not delay the walk */
+		st->owed += cost;
 		return;
 	}
 	cost += st->owed;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Contains the only loads from memory that a program thread may be writing: its thread blocks and
- * its frame records.
+ * Contains the scanner's only loads of another thread's thread blocks and frame records, which that
+ * thread may be writing.
  *
- * An address is safe to load from for these reasons: a record's address was once the stack
- * pointer of its thread, so its page has been touched; stacks are never unmapped while the
- * scanner polls the thread (scan_thread_gone); addresses are followed only inside a registered
- * stack and only upwards from one that is mapped.
+ * An address is safe to load from for these reasons: a record is in the stack frame of a function
+ * that its thread has entered, so its page has been touched; a stack is not unmapped while a
+ * scanner polls its thread (scan_thread_gone()) or reads stacks (scan_quiesce()); addresses are
+ * followed only inside the thread's own stack or a registered one, and in the thread's own stack
+ * only upwards from one that is mapped.
  *
  * The order is as follows.  The thread writes, with plain stores (gcc-plugin/arch/,
  * order_chain_cut()):
@@ -23,9 +24,10 @@
  *
  * x86 makes both the stores and the loads visible in this order without further instructions.  If
  * top and gen are the same before and after, all records that were read in between existed at the
- * same time: a record is only overwritten after a store to top (its function has returned) and one
- * to gen (another has begun).  Another CPU architecture needs a release for each store except the
- * stores to the fields, and an acquire for each load here, in cpu_order_loads().
+ * same time: a record is overwritten only after a store to top, when its function returns, and top
+ * gets the same value again only after a store to gen, when another function begins.  Another CPU
+ * architecture needs the barriers between the stores that ldb/abi.h describes, and an acquire for
+ * each load here, in cpu_order_loads().
  */
 #ifndef LDB_SAFE_LOAD_H
 #define LDB_SAFE_LOAD_H

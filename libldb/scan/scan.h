@@ -3,8 +3,8 @@
  * Declares the scanner's own structures.  scanner.c starts and ends the scanner threads; watch.c
  * decides which threads to poll, pace.c when, share.c whether the scanner has a core to itself;
  * look.c polls a thread, and frame.c walks a chain of frame records that has changed; track.c
- * compares the chain with what was known, and writes an event for each invocation that has ended;
- * schedstat.c reads the kernel's counters of threads that do not change.
+ * compares the chain with what was known, and writes an event for each invocation that has ended,
+ * unless it is only counted; schedstat.c reads the kernel's counters of threads that do not change.
  */
 #ifndef LDB_SCAN_H
 #define LDB_SCAN_H
@@ -22,7 +22,10 @@
 #define GEN_OF(word)	((word) & ~(LDB_GEN_ONE - 1))
 #define GEN_LOW(word)	((word) & (LDB_GEN_ONE - 1))
 
-/* A frame record as it was read; its members may be inconsistent until two reads agree. */
+/*
+ * A frame record as it was read; its members may not belong together until the caller has found out
+ * that they did not change.
+ */
 struct scan_frame {
 	uintptr_t addr, prev;
 	uint64_t gen;		/* as in ldb_func_rec: generation << 16 | block */
@@ -55,9 +58,10 @@ struct scan_mark {
 };
 
 struct scan_block {
-	uint64_t gen;		/* generation when the chain was last read; 0: it must be read again */
+	/* generation when the chain was last read; 0: it must be read again */
+	uint64_t gen;
 	uintptr_t top;
-	struct scan_mark mark;	/* made since the state was last known */
+	struct scan_mark mark;	/* valid if it was made since the state was last known */
 	uint64_t calls_from;	/* generation when the recording began */
 	uint64_t calls_to;	/* generation at the last poll */
 	uint64_t ok_gen;	/* generation when the state was last known; 0: never */
@@ -72,13 +76,16 @@ struct scan_state {
 	uint64_t next_poll;	/* the earliest time of the next poll */
 	uint64_t last_ok;	/* the last time at which the state was known */
 	uint64_t looked;	/* time of the previous poll */
-	uint64_t look_from;	/* start of the current poll, which found a change */
-	uint64_t count_at;	/* the kernel's counters are read if it has not changed until then */
+	uint64_t look_from;	/* start of the last poll that found a change */
+	/* the kernel's counters are read if it has not changed until then */
+	uint64_t count_at;
 	uint32_t nr_blocks;
-	_Atomic uint32_t scanner;	/* the owner, which may give the thread to another scanner */
+	/* the owner, which may give the thread to another scanner */
+	_Atomic uint32_t scanner;
 	int32_t place;		/* index in the owner's active[]; -1: not in it */
 	uint32_t asleep_seq;	/* page->k_seq if it was off its CPU at the last poll; else 0 */
-	int32_t reg_blocks;	/* nr_blocks when it was registered with the module; -1: it was not */
+	/* nr_blocks when it was registered with the module; -1: it was not */
+	int32_t reg_blocks;
 	bool existing;		/* existed before the recording began */
 	bool fresh;		/* not polled yet */
 	bool failed;		/* a poll failed since last_ok */
@@ -96,8 +103,9 @@ struct scan_state {
 	uint64_t changed;	/* time of the last poll that found a change */
 	uint64_t ran;		/* the thread ran after this poll, the one before `changed` */
 	bool is_counted;	/* the counters were read since `changed` */
-	uint8_t state;		/* enum ldb_sched_state after run known_left on a CPU */
-	uint32_t known_left;
+	/* enum ldb_sched_state, read after the thread had left a CPU for the known_left-th time */
+	uint8_t state;
+	uint32_t known_left;	/* modulo 2^32 */
 	struct scan_block b[LDB_BLOCKS_MAX];
 };
 
@@ -114,7 +122,8 @@ struct scanner {
 	 */
 	struct thread *_Atomic looking[STINT_MAX];
 	_Atomic uint64_t walks;		/* odd while it reads a stack */
-	_Atomic uint32_t nr_busy;	/* number of its threads that change; read by other scanners */
+	/* number of its threads that change; read by other scanners */
+	_Atomic uint32_t nr_busy;
 
 	struct scan_state *stint[STINT_MAX];	/* the threads that it polls now, see watch.c */
 	unsigned nr_stint, stint_rounds;
@@ -125,13 +134,15 @@ struct scanner {
 	uint32_t nr_active;
 	uint64_t round_begin;
 	bool behind;			/* the last round took too long */
-	uint32_t nr_tagged;		/* threads in a request, in this round */
+	uint32_t nr_tagged;		/* threads in a request that this round has found */
 	uint64_t balance_at;
 
-	uint64_t stamp;			/* end of the previous poll */
+	uint64_t stamp;			/* the last pace_stamp(): no thread was polled since */
 	bool sharing;			/* it has no core to itself, and sleeps between rounds */
-	bool lends;			/* ... only until the kernel has moved a waiting thread to its core */
-	bool was_off;			/* another task may have run on its CPU since the last stint */
+	/* ... only until the kernel has moved a waiting thread to its core */
+	bool lends;
+	/* another task may have run on its CPU since the last stint */
+	bool was_off;
 	bool was_away;			/* it was preempted since it last had a core to itself */
 	uint64_t check_at, retry_at;	/* when to search for a core; when to try without sleeps */
 	uint64_t soonest_check;		/* more frequent checks would exceed the budget */
@@ -151,7 +162,9 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 
 /* Polls a thread.  lo is a time stamp before the poll.  The caller has set the hazard pointer. */
 void look(struct scanner *s, struct scan_state *st, uint64_t lo);
-/* Adds blocks that were registered since; there are n of them now. */
+/*
+ * Adds the thread's blocks of modules that were loaded since the last call; n is their number now.
+ */
 void look_blocks_new(struct scan_state *st, uint32_t n);
 void look_count_calls(struct scan_state *st);
 
@@ -169,7 +182,10 @@ bool pace_is_gap(uint64_t ticks);
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
 /* Adapts the pause to whether the walk after it was valid. */
 void pace_walked(struct scan_state *st, bool valid);
-/* Charges a poll that found a change: its loads, including those of `frames` records, took `took`. */
+/*
+ * Charges a poll that found a change: its loads, including those of `frames` records, took `took`
+ * ticks.
+ */
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames);
 
 /* schedstat.c */
@@ -207,7 +223,10 @@ void watch_release(struct scanner *s);
 /* Replaces the known frames of a block by the result of a walk, see struct walk. */
 void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi);
-/* Called by the thread itself at its exit: all known invocations ended at hi at the latest. */
+/*
+ * Called by the thread itself at its exit: writes the ends of all known invocations, which are at
+ * `hi` at the latest.
+ */
 void track_flush(struct scan_state *st, uint64_t hi);
 
 static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Starts and ends the scanner threads, and sets up their state of each program thread.  (raw thread)
+ * Starts and ends the scanner threads, and sets up their state of each program thread.  (raw
+ * thread)
  *
  * watch.c chooses which threads to poll, pace.c when; look.c polls; share.c decides whether the
  * scanner has a core to itself.
@@ -8,7 +9,8 @@
 #include <errno.h>
 #include "scan.h"
 
-#define IDLE_RELAX	4		/* PAUSE instructions of up to 70 ns each: less than GAP_NS */
+/* PAUSE instructions of up to 70 ns each: less than GAP_NS */
+#define IDLE_RELAX	4
 #define SPINS_PER_SLEEP	200
 #define REST_NS		10000000ULL
 #define EXIT_SLEEP_NS	50000
@@ -64,8 +66,8 @@ static void kick_control(void)
 }
 
 /*
- * If no module is instrumented (ldb-record --flows), and no counters are read, sleeps for a while
- * and returns true.
+ * If no module is instrumented (ldb-record --flows), and no counters are read, sleeps for up to
+ * REST_NS and returns true.
  */
 static bool rest_without_blocks(struct scanner *s)
 {

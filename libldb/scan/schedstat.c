@@ -3,14 +3,14 @@
  * Reads the kernel's counters of threads if there are no kernel events.  (raw thread)
  *
  * A thread whose chain of frame records does not change may compute, wait for a CPU or sleep.  The
- * kernel counts how long each thread has run, how long it has waited for a CPU, and how often it was
- * switched to one; users can read these counters of their own processes.  The counters are read
- * when a thread has not changed for some time, at intervals after that, and when it changes again.
- * The analysis infers what happened between two readings (tools/facts/counters.c).
+ * kernel counts how long each thread has run, how long it has waited for a CPU, and how often it
+ * was switched to one; users can read these counters of their own processes.  The counters are read
+ * when a thread's chain has not changed for some time, at intervals after that, and when it changes
+ * again.  The analysis infers what happened between two readings (tools/facts/counters.c).
  *
  * The CPU clock of a thread is exact, also while the thread runs; if two readings differ, it runs.
- * The other counters are in a file, which stays open in the scanners' file table, where the program
- * does not find it.
+ * The other counters are in a file, which for the first 256 threads stays open in the scanners'
+ * file table, where the program does not find it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -178,7 +178,7 @@ struct counters {
 	bool is_on;			/* the thread is running */
 };
 
-/* Returns false if the thread has ended. */
+/* Returns false if the counters cannot be read, usually because the thread has ended. */
 static bool read_all(const struct scan_state *st, struct counters *c)
 {
 	uint64_t before = cpu_clock(st->t->tid);

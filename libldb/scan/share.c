@@ -4,13 +4,13 @@
  *
  * A scanner without a core to itself would take CPU time from the program.  So a scanner that was
  * preempted sleeps between polls, long enough that its wake-ups stay within the budget, until there
- * are no more runnable threads than CPUs.
+ * are no more runnable threads than CPUs, and for 200 ms at most.
  *
  * A scanner that was not preempted can delay the program as well.  When two threads share a CPU, a
  * CPU that has nothing to run takes one of them over.  The scanner's CPU is never idle, so the
  * kernel moves a thread to it only when it next balances the load, up to 64 ms later.  So the
  * scanner counts the runnable threads now and then.  If there are more than CPUs, it lends its
- * core: it sleeps between polls until a thread has been moved.
+ * core: it sleeps between polls until a thread has been moved, and for 30 ms at most.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,12 +21,15 @@
 #define TURNS_MEASURED	32		/* turns between two readings of the scanner's CPU time */
 #define SLEEP_MAX_NS	3600000000000ULL
 #define ROOM_CHECK_NS	1000000		/* time between two searches for a free core */
-#define ROOM_RETRY_NS	200000000	/* time after which the scanner tries to run without sleeps */
+/* time after which the scanner tries to run without sleeps */
+#define ROOM_RETRY_NS	200000000
 #define SOON_NS		50000		/* time from another task on the scanner's CPU to a check */
-#define LEND_NS		30000000	/* within three ticks (of 10 ms or less) an idle CPU takes a thread over */
+/* within three ticks (of 10 ms or less) an idle CPU takes a thread over */
+#define LEND_NS		30000000
 
 static int nr_allowed;		/* CPUs the scanners may use */
-static bool can_lend;		/* these are all CPUs, so the machine's runnable threads may use them, too */
+/* these are all CPUs, so the machine's runnable threads may use them, too */
+static bool can_lend;
 
 static int count_allowed(void)
 {

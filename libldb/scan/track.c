@@ -47,8 +47,8 @@ static uint32_t marked_from(const struct scan_state *st, unsigned block, const s
 }
 
 /*
- * Makes the event of an invocation; returns false if the event need not be written.  Words in
- * memory that the recorder can change are read only once.
+ * Makes the event of an invocation; returns false if the invocation was certainly shorter than the
+ * threshold, so that it is only counted.
  */
 static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_t i, uint64_t hi)
 {
@@ -81,9 +81,10 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_
 }
 
 /*
- * Writes the end of an invocation, and counts it.  The program may be killed at any instruction
- * here, most likely in the page fault of a ring's next page: the recorder finds out from ending_gen
- * and ending_seen which of these steps were done (tools/record/rows/threads.c).
+ * Writes the event of an invocation that has ended, unless it is left out, and counts it.  The
+ * program may be killed at any instruction here, most likely in the page fault of a ring's next
+ * page: the recorder finds out from ending_gen and ending_seen which of these steps were done
+ * (tools/record/rows/threads.c).
  */
 static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i, uint64_t hi)
 {
@@ -187,7 +188,9 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
 	if (gen > marked)
 		k->start_min = m->lo;
 	else if (gen < marked || f->addr == m->top)
-		/* a record with the mark's generation, but not its top, may have been linked later */
+		/*
+		 * a record with the mark's generation, but not its top, may have been linked later
+		 */
 		k->start_max = m->hi;
 }
 
@@ -205,9 +208,9 @@ static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 }
 
 /*
- * Ends the known frames of other blocks that are deeper in the stack than the new record f and older.
- * They have ended, although their blocks are only read later in this poll: a function cannot be the
- * callee of one that was called after it (look.c, others_are_still()).
+ * Ends the known frames of other blocks that are deeper in the stack than the new record f and
+ * older.  They have ended, although their blocks are only read later in this poll: a function
+ * cannot be the callee of one that was called after it (look.c, others_are_still()).
  */
 static void end_overtaken(struct scanner *s, struct scan_state *st, const struct scan_frame *f,
 			  uint32_t from, uint64_t hi)

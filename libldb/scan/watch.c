@@ -14,17 +14,20 @@
  * the module a thread stays active for a while after it was last found changed.  What an idle
  * thread does is known to happen after its last poll, so the bounds of events are wide but true.
  *
- * Each thread belongs to one scanner, and no other scanner accesses it.  A scanner gives a thread to
- * another scanner that has fewer threads that change.
+ * Each thread belongs to one scanner, and no other scanner polls it or changes its state.  A
+ * scanner hands a thread to another one that has at least two fewer threads that change.
  */
 #include "scan.h"
 
-#define STINT_ROUNDS	32		/* polls of each thread in a stint, if all active threads fit into it */
+/* polls of each thread in a stint, if all active threads fit into it */
+#define STINT_ROUNDS	32
 #define SWEEP		8		/* idle threads polled between two stints */
-#define SWEEP_ASLEEP	1		/* this number if the module reports which threads run */
+#define SWEEP_ASLEEP	1		/* the same if the module reports which threads run */
 #define IDLE_NS		1000000		/* a thread that has not changed for this long is idle */
 #define LONG_ROUND_NS	5000
-/* while rounds take long, threads that work on no request are polled only in 1 of this many rounds */
+/*
+ * while rounds take long, threads that work on no request are polled only in 1 of this many rounds
+ */
 #define BEHIND_SKIP	4
 #define BALANCE_NS	10000000
 #define BUSY_NS		50000000	/* a thread that has changed within this time is busy */
@@ -46,7 +49,9 @@ static void register_thread(struct scan_state *st)
 
 	st->reg_blocks = st->nr_blocks;
 	st->asleep_seq = 0;
-	/* if the module refuses, the thread's switches have no frame, and it is polled continuously */
+	/*
+	 * if the module refuses, the thread's switches have no frame, and it is polled continuously
+	 */
 	sys(SYS_ioctl, session.device, LDB_IOC_REG, &reg);
 }
 
@@ -164,7 +169,9 @@ static void add_new(struct scanner *s)
 	s->nr_known = nr;
 }
 
-/* Adds the threads that run according to the module; the values in shared memory may be anything. */
+/*
+ * Adds the threads that run according to the module; the values in shared memory may be anything.
+ */
 static void add_running(struct scanner *s)
 {
 	for (uint32_t cpu = 0; cpu < session.nr_cpus; cpu++) {
@@ -210,7 +217,9 @@ static void sweep(struct scanner *s, unsigned n)
 	for (uint32_t seen = 0; n && seen < nr && seen < 4 * SWEEP; seen++) {
 		uint32_t i = s->next_live < nr ? s->next_live : 0;
 		struct thread *t = order_live_get(&live[i]);
-		/* needs no hazard, because states and pages are never unmapped while a scanner runs */
+		/*
+		 * needs no hazard, because states and pages are never unmapped while a scanner runs
+		 */
 		struct scan_state *st = t ? t->scan : NULL;
 
 		s->next_live = i + 1;
@@ -259,7 +268,10 @@ static bool is_busy(const struct scanner *s, const struct scan_state *st)
 	return s->stamp - st->changed < session_ticks(BUSY_NS);
 }
 
-/* Hands one of the stint's busy threads to the scanner that has the fewest. */
+/*
+ * Hands one of the stint's busy threads to the scanner that has the fewest, if this has at least
+ * two fewer.
+ */
 static void balance(struct scanner *s)
 {
 	struct scanner *least = s;
@@ -301,7 +313,7 @@ void watch_begin(struct scanner *s)
 	atomic_store(&s->nr_busy, 0);
 }
 
-/* Called when all active threads have been polled. */
+/* Called when all active threads have had their turn. */
 static void round_done(struct scanner *s)
 {
 	s->behind = s->nr_tagged && s->stamp - s->round_begin > session_ticks(LONG_ROUND_NS);
