@@ -63,8 +63,8 @@ void attach_end(void)
 	recording_end();
 	flow_end();
 	/*
-	 * waits for threads that are writing a record; what is written later goes into scratch
-	 * memory
+	 * gives threads that are writing a record some time; what they write later goes into
+	 * scratch memory
 	 */
 	raw_sleep_ns(1000000);
 	flow_unmap();

@@ -23,7 +23,8 @@
 #include <sys/un.h>
 #include "runtime.h"
 
-#define POLL_MODULES_MS	20	/* interval of checks for new modules, and for parts of rings to map */
+/* interval of checks for new modules, and for parts of rings to map */
+#define POLL_MODULES_MS	20
 /* this interval with LDB_TUNE_SLOW; the control thread is woken early when it must leave */
 #define POLL_SLOW_MS	100
 #define POLL_LEAVE_MS	50	/* interval of checks whether to leave, while no scanner runs */
@@ -42,7 +43,7 @@ enum { READY_NO, READY_YES };
 
 static _Atomic uint32_t ready;
 
-/* the socket to which to connect; "": wait for a recorder */
+/* name of the socket to which to connect; "": none */
 static char recorder[64];
 static bool listens;
 /* a session is active, but ldb's threads have ended */
@@ -140,9 +141,8 @@ static bool must_leave(bool attached)
 }
 
 /*
- * Reports to the recorder that the control thread must end.  If a session is active, and the name
- * of the recorder's socket is known, so that the next control thread can connect again, the session
- * stays active.
+ * Reports to the recorder that the control thread must end.  The session stays active if the
+ * control thread is to be started again and the name of the recorder's socket is known.
  */
 static void leave(bool attached)
 {
@@ -182,7 +182,7 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 	if (begins && !resumes && buf.m.type == LDB_MSG_FLOWS && n >= (long)sizeof(struct ldb_msg_flows)) {
 		ret = flow_map(fd, buf.flows.threshold_ns);
 		if (ret)
-			send_text(LDB_MSG_TEXT, "calls between libraries are not followed: no memory", ret);
+			send_text(LDB_MSG_TEXT, "calls between libraries are not followed: their memory cannot be mapped", ret);
 		sys(SYS_close, fd);
 		return true;
 	}
@@ -305,7 +305,7 @@ static void hang_up(void)
 #define CONNECT_TRIES		100
 #define CONNECT_PAUSE_NS	20000000
 
-/* Connects to the recorder that records this program, or that lost the connection for a moment. */
+/* Connects to the recorder, to begin a recording or, if it `resumes`, to continue one. */
 static void call_recorder(bool resumes)
 {
 	struct sockaddr_un sa;
@@ -323,7 +323,7 @@ static void call_recorder(bool resumes)
 		sys(SYS_fcntl, send_conn, F_SETFL, 0);
 		serve(resumes);
 	} else if (children.how && !must_leave(false)) {
-		children_forget();	/* the recorder has ended */
+		children_forget();	/* the recorder has ended, or accepts no connection */
 	}
 	/*
 	 * The announcement is over, because the connection was refused or has ended; but not if the

@@ -2,12 +2,13 @@
 /*
  * Registers and unregisters threads, and wraps the functions that create threads.
  *
- * A thread registers itself before its start routine and unregisters in a TSD destructor, which runs
- * after a return, pthread_exit() and cancellation.  Its stack, TLS block and page exist until no
- * scanner polls the thread any more: scan_thread_gone() waits for a poll that may be in progress.
+ * A thread registers itself before its start routine and unregisters in a TSD destructor, which
+ * runs after a return, pthread_exit() and cancellation.  Its stack, TLS block and page exist until
+ * no scanner polls the thread any more: scan_thread_gone() waits for a poll that may be in
+ * progress.
  *
  * The order matters in which this file calls the shim, the requests, the scanner and the recording.
- * None of these calls this file.
+ * None of these calls this file, except through thread_on_unknown.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +23,7 @@
 /* The end of the main thread's stack, below argv; set by the loader. */
 extern void *__libc_stack_end;
 
-#define MAIN_STACK_MAX	(1ULL << 33)	/* the size that is assumed when it is unlimited */
+#define MAIN_STACK_MAX	(1ULL << 33)	/* the greatest size that is assumed */
 #define DESTRUCTOR_ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 
 static TLS_IE unsigned exit_round;
@@ -149,8 +150,8 @@ struct start_args {
 };
 
 /*
- * Between the creation and the start of a thread, its name is not used yet, and this memory holds the
- * arguments of its start.
+ * Between the creation and the start of a thread, its name is not used yet, and this memory holds
+ * the arguments of its start.
  */
 static struct start_args *start_args(struct thread *t)
 {
@@ -277,8 +278,8 @@ static void own_stack(struct thread *t)
 
 /*
  * Registers the calling thread, which existed before the runtime was loaded.  The recorder can make
- * any thread call this, wherever it is stopped.  So if the registry is locked, this thread itself may
- * hold the lock, and nothing is done.
+ * any thread call this, wherever it is stopped.  So if the registry is locked, this thread itself
+ * may hold the lock, and nothing is done.
  */
 static struct thread *thread_adopt(void)
 {
@@ -309,7 +310,9 @@ static struct thread *thread_adopt(void)
 	return t;
 }
 
-/* TSD keys for which glibc's threads have memory already; setting a later key may allocate memory */
+/*
+ * TSD keys for which glibc's threads have memory already; setting a later key may allocate memory
+ */
 #define KEYS_AT_HAND	32
 
 static void adopt_later(void)
@@ -320,8 +323,8 @@ static void adopt_later(void)
 }
 
 /*
- * A thread makes system calls when it is registered.  If it has another seccomp filter than the thread
- * that loaded the runtime, they might kill it; then threads are not registered late.
+ * A thread makes system calls when it is registered.  If any thread has other seccomp filters than
+ * the calling one, they might kill it; then threads are not registered late.
  */
 void create_check_filters(void)
 {

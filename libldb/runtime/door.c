@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A program that is not being recorded has no thread or socket of ldb.  A recorder that wants to
- * attach makes a thread of the program execute the code of this file, which is called the door: see
- * ldb/control.h.
+ * A program that is not being recorded has no thread or socket of ldb, unless it was started with
+ * LDB=listen.  A recorder that wants to attach makes a thread of the program execute the code of
+ * this file, which is called the door: see ldb/control.h.
  *
  * door_pass() runs in place of a thread of the program that was stopped anywhere: in malloc(), in
  * the runtime's registry with its lock held, in a signal handler.  So it follows the rules of raw

@@ -2,7 +2,8 @@
 /*
  * Decides whether the runtime can be preloaded into a program that is about to be executed, without
  * changing what the program does.  In a program for another CPU the loader would print an error; a
- * sanitizer requires to be the first library; and a loader other than glibc's would fail.
+ * sanitizer requires to be the first library; a loader other than glibc's would fail; and in a
+ * set-user-ID program the runtime would do nothing.
  *
  * This may run in the child of a vfork(), so it uses only the stack and system calls.
  */

@@ -5,9 +5,9 @@
  * that runtime/init.c has removed from it.
  *
  * While children are not recorded a wrapper costs only a few instructions.  It may run in the child
- * of a vfork() or in a signal handler, so it allocates memory only on the stack.  If the
- * environment is too large for that, or the runtime cannot be preloaded into the program
- * (exec-file.c), nothing is added.
+ * of a vfork() or in a signal handler, so it allocates memory only on the stack (system() and
+ * popen() map some).  If the environment is too large for that, or the runtime cannot be preloaded
+ * into the program (exec-file.c), nothing is added.
  *
  * system() and popen() execute the shell inside of libc, which does not call the wrappers below,
  * and with the program's own environment.  For these two the command is changed so that the shell
@@ -25,7 +25,7 @@
 #include "exec.h"
 #include "shim/symbol.h"
 
-#define ROOM_MAX	(16 * 1024)	/* greatest size of an extended environment */
+#define ROOM_MAX	(16 * 1024)	/* most memory for extending an environment */
 #define ARGS_MAX	1024		/* greatest number of arguments of execl() and the like */
 #define NAME_VARIABLE	"LD_PRELOAD="
 
@@ -97,7 +97,10 @@ static const char *value(char *const env[], const char *name)
 	return NULL;
 }
 
-/* Returns how many bytes the extended environment takes; 0: it must not be extended. */
+/*
+ * Returns how many bytes extending the environment takes, besides its strings; 0: it must not be
+ * extended.
+ */
 static size_t room_for(char *const env[])
 {
 	const char *old = value(env, NAME_VARIABLE);
@@ -253,7 +256,7 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 	return NEXT(posix_spawnp)(pid, file, actions, attr, argv, with);
 }
 
-/* Counts the arguments up to NULL in the variable list after the first one, as libc does. */
+/* Counts the arguments up to NULL, the first one included. */
 #define COUNT_ARGS(first) ({						\
 	size_t count = 1;						\
 	va_list list;							\

@@ -11,10 +11,10 @@
 #include "runtime.h"
 
 /*
- * Set in the forking thread, from its prepare handler to its parent or child handler.  Fork handlers of
- * other libraries, such as ThreadSanitizer's, create threads in the child before the registry has been
- * reset.  registry_lock is not held across the fork, because another library's handler may wait for a
- * thread that needs it.
+ * Set in the forking thread, from its prepare handler to its parent or child handler.  Fork
+ * handlers of other libraries, such as ThreadSanitizer's, create threads in the child before the
+ * registry has been reset.  registry_lock is not held across the fork, because another library's
+ * handler may wait for a thread that needs it.
  */
 static TLS_IE bool forking;
 

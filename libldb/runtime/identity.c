@@ -3,10 +3,11 @@
  * Sets the credentials of ldb's own threads.  (raw thread)
  *
  * These threads have the credentials of the thread that started them, without any capability, until
- * they end.  Later changes of the program's credentials do not affect them, because glibc's set*id()
- * changes only threads that glibc knows, and most other calls change only the calling thread.  So
- * runtime/privilege.c ends ldb's threads before such a change.  A change by a raw system call is found
- * by reading the credentials once a second.
+ * they end.  Later changes of the program's credentials do not affect them, because glibc's
+ * set*id() changes only threads that glibc knows, and most other calls change only the calling
+ * thread.  So runtime/privilege.c ends ldb's threads before such a change.  A change by a raw
+ * system call is found because the control thread reads the credentials after every 20 polls: every
+ * 0.4 s, or every second or two while the recording is paused or LDB_TUNE_SLOW is set.
  */
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -29,8 +30,8 @@ void identity_drop(void)
 }
 
 /*
- * Removes the CPUs of the list in a file of the kernel: "1-3,8".  Returns false if it cannot be
- * read.
+ * Removes the CPUs of the list in a file of the kernel: "1-3,8".  Returns false if it is empty or
+ * cannot be read.
  */
 static bool leave_out(uint64_t *cpus, const char *path)
 {
@@ -143,7 +144,7 @@ uint64_t identity_now(void)
 
 bool identity_may_be_observed(uint32_t peer_uid)
 {
-	/* These are the kernel's conditions for ptrace(). */
+	/* The kernel's conditions for ptrace() are similar. */
 	return peer_uid == 0 ||
 	       (peer_uid == sys(SYS_geteuid) && sys(SYS_prctl, PR_GET_DUMPABLE) == 1);
 }

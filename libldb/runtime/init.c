@@ -2,8 +2,8 @@
 /*
  * Starts the runtime, in one constructor.  The constructor registers the main thread, searches for
  * instrumented modules and enables the door for later recorders.  It starts a control thread only
- * under ldb-record, and with LDB=listen.  Under ldb-record it returns when the recording runs, so
- * that nothing of main() is missed.
+ * under ldb-record, and with LDB=listen.  Under ldb-record, in an instrumented program or with
+ * --flows, it returns when the recording runs, so that nothing of main() is missed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -87,7 +87,10 @@ static void children_init(char **env)
 	exec_init(env_value(env, LDB_ENV_PRELOADED), env_find(env, LDB_ENV_FLOWS));
 }
 
-/* Called for the first instrumented module, which may be loaded after the start of the program. */
+/*
+ * Called for the first instrumented module, which may be loaded after the start of the program;
+ * with --flows called at the start in any case.
+ */
 static void call_recorder(void)
 {
 	module_on_first = NULL;
@@ -119,8 +122,9 @@ __attribute__((constructor)) static void ldb_init(void)
 		module_on_first = call_recorder;
 	}
 	/*
-	 * In other cases the variables stay in the environment, because a program that this one
-	 * executes, or a library that it loads, may be instrumented.
+	 * If neither of the two following conditions is true, the variables stay in the
+	 * environment, because a program that this one executes, or a library that it loads, may be
+	 * instrumented.
 	 */
 	if (name && (module_nr_instrumented() || env_find(env, LDB_ENV_FLOWS))) {
 		env_restore(env);

@@ -2,11 +2,11 @@
 /*
  * Implements late.h.
  *
- * The wrappers are the functions that this library exports.  A slot of a linkage table, or a word of
- * data that the loader has relocated, is changed to a wrapper's address if it contains the address of
- * the function that the wrapper calls.  A slot with the address of another library's function is not
- * changed.  A slot that is not bound yet is changed if the loader would bind it to the wrapped
- * function.  The result is the same as with LD_PRELOAD.
+ * The wrappers are the functions that this library exports.  A slot of a linkage table, or a word
+ * of data that the loader has relocated, is changed to a wrapper's address if it contains the
+ * address of the function that the wrapper calls.  A slot with the address of another library's
+ * function is not changed.  A slot that is not bound yet is changed if the loader would bind it to
+ * the wrapped function.  The result is the same as with LD_PRELOAD.
  *
  * The wrapped functions are looked up when late_begin() holds the loader's lock anyway, and
  * remembered: if a wrapper searched for its function on its first call, it might be called by an
@@ -75,7 +75,9 @@ static void find_wrappers(uint64_t bias)
 {
 	struct linkage l;
 
-	/* the linker puts the names (l.str) behind the symbols, which gives the number of symbols */
+	/*
+	 * the linker puts the names (l.str) behind the symbols, which gives the number of symbols
+	 */
 	if (!linkage_read(&l, our_dynamic, bias, 0, 0))
 		return;
 	for (uint32_t i = 1; (const char *)&l.sym[i + 1] <= l.str && nr_wrappers < WRAPPERS; i++) {

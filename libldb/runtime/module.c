@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds out which ELF files are mapped, which of them are instrumented, and where their thread blocks
- * are.
+ * Finds out which ELF files are mapped, which of them are instrumented, and where their thread
+ * blocks are.
  *
- * The list is only ever changed by program threads that hold the loader's lock
- * (the library's constructor, and the constructors and destructors that the
- * plugin puts into shared objects), because ldb's own threads must not take
- * that lock.  They read the list, which only grows.
+ * Later modules are added to the list only by program threads (the constructors that the plugin
+ * puts into shared objects, and flows/patch.c), in a function that the loader calls with its lock
+ * held, because ldb's own threads must not take that lock.  They read the list, which only grows.
  *
  * The modules with which the program started are never unmapped, so the constructor only searches
- * them for instrumented code, and notes their addresses.  The list is made from these notes when it
- * is needed, mostly by a recorder.  Finding paths takes system calls, and writing to a page costs a
- * page fault, and every program that starts would pay for both.
+ * them for instrumented code, and notes their addresses.  Any thread makes the list from these
+ * notes when it is needed, mostly for a recorder.  Finding paths takes system calls, and writing to
+ * a page costs a page fault, and every program that starts would pay for both.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -255,10 +254,10 @@ static uint64_t tls_bytes(const struct dl_phdr_info *info)
 }
 
 /*
- * Returns the offset of a module's TLS memory from the thread pointer, or 0 if it is not the same in
- * each thread.  It is the same for the program and the libraries with which it started, whose TLS
- * memory is next to the thread pointer.  A module that a library's constructor loaded before this
- * constructor ran may have separately allocated TLS memory for each thread.
+ * Returns the offset of a module's TLS memory from the thread pointer, or 0 if it is not the same
+ * in each thread.  It is the same for the program and the libraries with which it started, whose
+ * TLS memory is next to the thread pointer.  A module that a library's constructor loaded before
+ * this constructor ran may have separately allocated TLS memory for each thread.
  */
 static int32_t tls_of(const struct dl_phdr_info *info)
 {

@@ -47,8 +47,9 @@ static bool may_be_nicer(void)
 }
 
 /*
- * Returns the number in the line of this key ("\nKEY:\t") of a thread's status; 0: it has no such line;
- * -errno, which is -ENOENT if the thread has ended.  The line before it may be longer than any buffer.
+ * Returns the number in the line of this key ("\nKEY:\t") of a thread's status; 0: it has no such
+ * line; -errno, which is -ENOENT if the thread has ended.  The line before it may be longer than
+ * any buffer.
  */
 static long status_number(uint32_t tid, const char *key)
 {
@@ -163,8 +164,8 @@ void priority_give_way(struct raw_thread *t)
 }
 
 /*
- * A task that wakes preempts a thread at SCHED_IDLE at once, but a task that is already waiting in the
- * run queue does not: the thread would stay on the CPU until the next tick.  So it yields.
+ * A task that wakes preempts a thread at SCHED_IDLE at once, but a task that is already waiting in
+ * the run queue does not: the thread would stay on the CPU until the next tick.  So it yields.
  */
 void priority_rest(const struct raw_thread *t)
 {

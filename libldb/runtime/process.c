@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Contains variables that describe the process.  Each is set by one part of the runtime, and read by
- * many.  This file depends on no other, so that all others may depend on it.
+ * Contains variables that describe the process.  Each is set by one part of the runtime, and read
+ * by many.  This file depends on no other, so that all others may depend on it.
  */
 #include "runtime.h"
 

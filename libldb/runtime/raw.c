@@ -258,8 +258,8 @@ static bool close_each(void)
 
 /*
  * The start of a thread with a copy of the file table, in which all descriptors are closed.  If one
- * stayed open, the reader of a pipe of the program would never find its end; in that case the thread
- * exits.
+ * stayed open, the reader of a pipe of the program would never find its end; in that case the
+ * thread exits.
  */
 static void thread_main_own_files(void *p)
 {

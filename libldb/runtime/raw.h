@@ -48,17 +48,17 @@ long raw_task_read(uint32_t tid, const char *name, char *buf, size_t size);
 
 /*
  * Maps memory whose pages are not locked, even if the program has called mlockall(MCL_FUTURE).  The
- * memory replaces what is mapped at base, or is mapped anywhere if base is NULL.  Returns the address,
- * or -errno.
+ * memory replaces what is mapped at base, or is mapped anywhere if base is NULL.  Returns the
+ * address, or -errno.
  */
 long raw_map_unlocked(char *base, uint64_t size, int flags, int fd);
 /* Returns memory that costs nothing until it is used and is never freed, or NULL. */
 void *raw_map(size_t size);
 
 /*
- * A sleeping lock: 0 is free, 1 is held, 2 is held while others sleep.  A thread that has waited for
- * the lock for more than a millisecond raises the priority of ldb's own threads, because one of them
- * may hold it.
+ * A sleeping lock: 0 is free, 1 is held, 2 is held while others sleep.  A thread that has waited
+ * for the lock for more than a millisecond raises the priority of ldb's own threads, because one of
+ * them may hold it.
  */
 struct raw_lock {
 	_Atomic uint32_t word;

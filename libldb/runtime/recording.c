@@ -116,8 +116,8 @@ void recording_end(void)
 }
 
 /*
- * At exit(), adds the calls since the scanner's last poll to the counts in the pages.  This does not
- * run after _exit() or a fatal signal.
+ * At exit(), adds the calls since the scanner's last poll to the counts in the pages.  This does
+ * not run after _exit() or a fatal signal.
  */
 __attribute__((destructor)) static void recording_at_exit(void)
 {

@@ -115,8 +115,8 @@ extern _Atomic uint32_t nr_modules;
 extern _Atomic uint32_t nr_modules_lost;
 
 /*
- * Called at the start.  Finds the thread blocks and tables of functions of the modules that are loaded
- * then.
+ * Called at the start.  Finds the thread blocks and the tables of functions of the modules that are
+ * loaded then.
  */
 void module_init(void);
 /*
@@ -128,7 +128,7 @@ void module_fork_child(void);
 /* Finds modules that have been loaded or unloaded.  Only threads of the program may call it. */
 void module_refresh(void);
 uint32_t module_nr_instrumented(void);
-/* If not NULL, this is called for the first instrumented module that is loaded later. */
+/* If not NULL, this is called when an instrumented module is loaded later. */
 extern void (*module_on_first)(void);
 
 /* session.c */
@@ -212,7 +212,8 @@ void tune_again(void);
 /* send.c: the control thread sends messages to the recorder. */
 extern int send_conn;			/* the connection; -1: there is none */
 
-void send_begin(void);			/* called when a recording begins, before anything was reported */
+/* called when a recording begins, before any module is reported */
+void send_begin(void);
 /* Sends a message, which begins with a struct ldb_msg, whose members it sets.  Returns 0 or -1. */
 int send_message(void *m, uint32_t type, uint32_t size);
 /* Sends a line for the user; err is -errno, or 0. */
@@ -276,8 +277,10 @@ void control_announce(void);
 struct children {
 	char recorder[64];	/* the name of its socket; "": children are not recorded */
 	char secret[LDB_SECRET_MAX];
-	uint32_t how;		/* enum ldb_child: how this process must announce itself; 0: not at all */
-	bool waits;		/* this is the first program, which may wait longer for the recorder */
+	/* enum ldb_child: how this process must announce itself; 0: not at all */
+	uint32_t how;
+	/* this is the first program, which may wait longer for the recorder */
+	bool waits;
 };
 extern struct children children;
 
@@ -318,7 +321,7 @@ void visit_late(uint64_t what);
 
 /* identity.c */
 void identity_drop(void);	/* drops the calling thread's capabilities for good */
-void identity_cpus(void);	/* allows the calling thread all CPUs that the program uses */
+void identity_cpus(void);	/* allows the calling thread the CPUs that the program may use */
 bool identity_has_every_cpu(void);	/* true: the caller may use every online CPU */
 uint64_t identity_now(void);	/* a hash of the program's credentials; 0: not known */
 bool identity_may_be_observed(uint32_t peer_uid);
@@ -338,23 +341,23 @@ bool priority_any_filter(void);
  */
 bool priority_filters_differ(void);
 /*
- * Lowers the priority of t.  Called by t itself when no thread waits for it any more: after its start,
- * and after its priority was raised.
+ * Lowers the priority of t.  Called by t itself when no thread waits for it any more: after its
+ * start, and after its priority was raised.
  */
 void priority_give_way(struct raw_thread *t);
 /* Lets other tasks on the CPU run first.  Called by t itself, between two pieces of work. */
 void priority_rest(const struct raw_thread *t);
 /*
- * Raises the priority of t.  Any thread may call it.  A thread that waits for t calls it repeatedly,
- * because t may be about to lower its priority.
+ * Raises the priority of t.  Any thread may call it.  A thread that waits for t calls it
+ * repeatedly, because t may be about to lower its priority.
  */
 void priority_raise(struct raw_thread *t);
 
 /* unmap.c: finds stacks whose memory the program has unmapped while it was not recorded. */
 void unmap_find_gone(void);
 /*
- * Returns the start of the readable memory that extends without a gap up to this address; 0 if there
- * is none.
+ * Returns the start of the readable memory that extends without a gap up to this address; 0 if
+ * there is none.
  */
 uintptr_t unmap_run_below(uintptr_t addr);
 

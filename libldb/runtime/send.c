@@ -84,7 +84,7 @@ void send_modules(void)
 			send_message(o, LDB_MSG_MODULE, sizeof(*o));
 		if ((m->flags & LDB_MODULE_F_COMPILED) && !(m->flags & LDB_MODULE_F_INSTRUMENTED))
 			send_text(LDB_MSG_TEXT, "a module was compiled with ldb but linked with -flto "
-				  "without the plugin: its functions are not seen (use ldb-gcc, "
+				  "without the plugin: its functions are not observed (use ldb-gcc, "
 				  "or give -fplugin=ldb.so at link too)", 0);
 	}
 	for (uint32_t i = 0; i < n; i++) {

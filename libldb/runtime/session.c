@@ -2,8 +2,8 @@
 /*
  * Manages the session's memory, and writes into its rings.
  *
- * The address space of a session is never freed.  After a detach it contains scratch memory, so that
- * a thread that is still in ring_write() stores into unused memory and does not fault.
+ * The address space of a session is never freed.  After a detach it contains scratch memory, so
+ * that a thread that is still in ring_write() stores into unused memory and does not fault.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,8 +31,8 @@
 
 static struct {
 	/*
-	 * in bytes: how much of the CPU's ring has been mapped in advance; its head at the last call;
-	 * the most that the head has moved between two calls
+	 * in bytes: how much of the CPU's ring has been mapped in advance; its head at the last
+	 * call; the most that the head has moved between two calls
 	 */
 	uint64_t end, head, most;
 } populated[POPULATE_CPUS];
@@ -63,8 +63,8 @@ uint64_t session_ticks(uint64_t ns)
 }
 
 /*
- * clock_gettime() of the vDSO.  The function that the linker finds may be a sanitizer's, which would
- * write to thread-local memory that ldb's own threads do not have.
+ * clock_gettime() of the vDSO.  The function that the linker finds may be a sanitizer's, which
+ * would write to thread-local memory that ldb's own threads do not have.
  */
 static int (*vdso_clock_gettime)(clockid_t, struct timespec *);
 DORMANT_PAGE static const void *vdso;
@@ -145,8 +145,8 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr)
  * The first write to a page of a ring costs a page fault, which makes some request several
  * microseconds longer, and twice as long in a virtual machine.  So the control thread faults in a
  * part of the ring ahead of its head, until the head has wrapped around once.  The part is four
- * times as long as the head has ever moved between two calls.  Where the kernel cannot do this
- * (before 5.14), page faults occur as before.
+ * times as long as the head has ever moved between two calls, within limits.  Where the kernel
+ * cannot do this (before 5.14), page faults occur as before.
  */
 static uint64_t populate_ahead(uint32_t cpu, uint64_t head)
 {
@@ -212,7 +212,7 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 		       LDB_RING_HDR_SIZE + (32ULL << i.ring_order), i.total_size) ||
 	    !region_ok(i.scan_rings_off, i.scan_ring_stride, i.nr_scanners,
 		       LDB_RING_HDR_SIZE + (32ULL << i.scan_ring_order), i.total_size))
-		return "the session memory is not laid out right";
+		return "the session memory has a wrong layout";
 	vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))
 		symbol_vdso(vdso, CPU_VDSO_CLOCK_GETTIME);
 	session.nr_cpus = i.nr_cpus;
@@ -239,9 +239,9 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 }
 
 /*
- * Returns the size of the recorder's memfd, after checking that the memfd cannot shrink any more; or
- * < 0.  Huge pages are refused, because when none are left the first access to a page would raise
- * SIGBUS in the program.
+ * Returns the size of the recorder's memfd, after checking that the memfd cannot shrink any more;
+ * or < 0.  Huge pages are refused, because when none are left the first access to a page would
+ * raise SIGBUS in the program.
  */
 static long memfd_size(int fd, const char **why)
 {
@@ -256,7 +256,9 @@ static long memfd_size(int fd, const char **why)
 	ret = sys(SYS_fstatfs, fd, &fs);
 	if (!ret && fs.f_type == HUGETLBFS_MAGIC)
 		ret = -EINVAL;
-	/* The size is read after the seals were checked, because the file cannot shrink any more. */
+	/*
+	 * The size is read after the seals were checked, because the file cannot shrink any more.
+	 */
 	if (!ret)
 		ret = sys(SYS_fstat, fd, &st);
 	return ret ? ret : st.st_size;

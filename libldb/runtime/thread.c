@@ -14,8 +14,8 @@ DORMANT_PAGE struct thread *_Atomic *_Atomic live = live_few;
 DORMANT_PAGE _Atomic uint32_t nr_live;
 
 /*
- * Entries are allocated in chunks, so that ldb has little memory in a program that is not recorded; the
- * program's mlockall() would lock all of it.  A chunk is never freed.
+ * Entries are allocated in chunks, so that ldb has little memory in a program that is not recorded;
+ * the program's mlockall() would lock all of it.  A chunk is never freed.
  */
 #define CHUNK		64
 DORMANT_PAGE static struct thread first_thread;
@@ -67,8 +67,9 @@ static struct thread *thread_entry(uint32_t i)
 }
 
 /*
- * Replaces the table live[] by one with room for THREADS_MAX threads.  The caller holds registry_lock.
- * A reader that loads nr_live before `live` finds a table with at least that many entries.
+ * Replaces the table live[] by one with room for THREADS_MAX threads.  The caller holds
+ * registry_lock.  A reader that loads nr_live before `live` finds a table with at least that many
+ * entries.
  */
 static bool live_grow(void)
 {

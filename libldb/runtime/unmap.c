@@ -45,7 +45,8 @@ static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_
 /* Finding stacks that were unmapped before the recording began (raw thread) */
 
 struct maps {
-	uint64_t from, to, run;		/* run: start of the readable memory that ends with this mapping */
+	/* run: start of the readable memory that ends with this mapping */
+	uint64_t from, to, run;
 	bool readable, grows;
 };
 

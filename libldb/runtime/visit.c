@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A recorder makes a thread of the program call this function (ldb_door.late).  It may call libc and
- * the loader, because the recorder stops the thread outside of the loader and of allocators
+ * A recorder makes a thread of the program call this function (ldb_door.late).  It may call libc
+ * and the loader, because the recorder stops the thread outside of the loader and of allocators
  * (ldb/control.h).
  */
 #include <errno.h>
