@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The parts of glibc's internals on which the shim depends, and operations on normal mutexes that
- * the shim performs instead of glibc.  The words read here have been at the same place, with the
- * same meaning, since glibc 2.25; their offsets are part of the ABI of statically initialised
- * objects.  All are read without the lock and may be stale: a wrong owner only makes a hint
- * useless.
+ * the shim performs instead of glibc.  The words of locks that are read here have been at the same
+ * place, with the same meaning, since glibc 2.25; their offsets are part of the ABI of statically
+ * initialised objects.  All are read without the lock and may be stale: a wrong owner only makes a
+ * hint useless.
  */
 #ifndef SHIM_GLIBC_H
 #define SHIM_GLIBC_H
@@ -27,9 +27,9 @@
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_mutex_t");
 
 /*
- * Returns the tid of a thread that can be joined; 0 if it has ended, or if the tid is not known.  The
- * kernel writes the tid to a word of the struct to which the pthread_t points.  The word is used only
- * if the calling thread's own tid is at the same place of its struct.
+ * Returns the tid of a thread that can be joined; 0 if it has ended, or if the tid is not known.
+ * The kernel writes the tid to a word of the struct to which the pthread_t points.  The word is
+ * used only if the calling thread's own tid is at the same place of its struct.
  */
 static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t self_tid)
 {
@@ -51,8 +51,8 @@ static inline uint32_t glibc_mutex_owner(const void *mutex)
 }
 
 /*
- * Returns true if the owner, who alone may call this, has acquired a recursive mutex more than once.
- * The count stays 0 or 1 in all other types of mutexes.
+ * Returns true if the owner, who alone may call this, has acquired a recursive mutex more than
+ * once.  The count stays 0 or 1 in all other types of mutexes.
  */
 static inline bool glibc_mutex_nested(const void *mutex)
 {
@@ -63,8 +63,8 @@ static inline bool glibc_mutex_nested(const void *mutex)
 
 /*
  * glibc's trylock of a robust mutex that is not recoverable returns this error, but leaves the lock
- * word taken (in 2.36), and the next lock blocks for ever.  So trylock is not used on a robust mutex;
- * its lock word says whether it is locked.
+ * word taken (in 2.36), and the next lock blocks for ever.  So trylock is not used on a robust
+ * mutex; its lock word says whether it is locked.
  */
 static inline bool glibc_mutex_untriable(const void *mutex)
 {
@@ -108,10 +108,10 @@ static inline bool glibc_mutex_unwanted(const void *mutex)
 }
 
 /*
- * glibc_mutex_acquire() and glibc_mutex_release() do what glibc does with a normal mutex that is not
- * contended.  They are used only if mutex.c has found that glibc really does the same.  A call of
- * glibc's function, through a pointer and, for trylock, a table, needs several cache lines and two
- * branches that the CPU often mispredicts.
+ * glibc_mutex_acquire() and glibc_mutex_release() do what glibc does with a normal mutex that is
+ * not contended.  They are used only if mutex.c has found that glibc really does the same.  A call
+ * of glibc's function, through a pointer and, for trylock, a table, needs several cache lines and
+ * two branches that the CPU often mispredicts.
  */
 static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 {
@@ -125,8 +125,8 @@ static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 }
 
 /*
- * Returns false, without a change, if a thread waits for the mutex.  If it returns true, the mutex
- * must not be accessed any more, because another thread may have destroyed it.
+ * Returns false, with the mutex still held, if a thread waits for it.  If it returns true, the
+ * mutex must not be accessed any more, because another thread may have destroyed it.
  */
 static inline bool glibc_mutex_release(void *mutex)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Manages the locks that a thread holds.  A hold is recorded after the unlock, outside of the
- * critical section, and so is the wait that came before it.
+ * critical section, and so is the wait that came before it; only the program's own locks (own.c)
+ * are recorded just before their release.
  */
 #include "held.h"
 #include "waiters.h"
@@ -53,8 +54,8 @@ void held_remove(struct thread *t, struct held_lock *h)
 }
 
 /*
- * Drops the oldest entry.  The unlock of its lock is then treated as if the lock had been taken before
- * the recording began.
+ * Drops the oldest entry.  The unlock of its lock is then treated as if the lock had been taken
+ * before the recording began.
  */
 uint32_t held_make_room(struct thread *t)
 {
@@ -70,8 +71,9 @@ static uint32_t rwlock_kind(const volatile void *lock, uint32_t tid)
 }
 
 /*
- * Called before the unlock, because the lock's memory must not be read afterwards.  h is NULL if the
- * lock was taken before the recording, or by another thread; then the start of the hold is not known.
+ * Called before the unlock, because the lock's memory must not be read afterwards.  h is NULL if
+ * the lock was taken before the recording, or by another thread; then the start of the hold is not
+ * known.
  */
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,

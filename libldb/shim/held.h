@@ -3,7 +3,8 @@
  * Manages the list of locks that a thread holds, the newest last, and writes the records of holds.
  * In free entries begin and wait_begin are 0.
  *
- * Only the thread itself accesses its list.  A signal handler may interrupt such an access:
+ * Only the thread itself accesses its list, except in shim_flush().  A signal handler may interrupt
+ * such an access:
  *
  * - in a slow path: in_hook is set, and the handler's wrappers leave the list
  *   alone;
@@ -25,9 +26,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* shim.c: forgets entries of another recording, or from before a fork. */
+/* shim.c: forgets locks and waits of another recording, or from before a fork or a pause. */
 void held_forget(struct held_list *l, uint32_t tid);
-/* Returns the free slot at the end of a full list. */
+/* Makes room in a full list; returns the index of the free entry at its end. */
 uint32_t held_make_room(struct thread *t);
 void held_remove(struct thread *t, struct held_lock *h);
 /* Writes a record about h->lock: owner, gen and site are the entry's. */
@@ -49,8 +50,8 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,
 		   bool waiters);
 /*
- * Calls release_begin() if there may be something to record, or else only removes the entry and
- * returns false.  Called in a hook, which it leaves.
+ * Calls release_begin() and returns true if there may be something to record; else only removes the
+ * entry and returns false.  Called in a hook, which it leaves.
  */
 bool release_start(struct release *r, struct thread *t, const volatile void *lock,
 		   uint32_t kind, uintptr_t site);
@@ -60,9 +61,9 @@ void release_end(struct release *r);
 
 /*
  * in_hook is set while the shim works on the thread's own data, and never while the real function
- * runs.  While it is set, wrappers that are called by a signal handler, or by the runtime itself, only
- * call the real function.  Its value is the stack pointer, so that a longjmp() of a handler out of the
- * hook can be distinguished from one within the handler: see unwind.c.
+ * runs.  While it is set, wrappers that are called by a signal handler, or by the runtime itself,
+ * only call the real function.  Its value is the stack pointer, so that a longjmp() of a handler
+ * out of the hook can be distinguished from one within the handler: see unwind.c.
  */
 static inline void hook_enter(struct thread *t)
 {
@@ -139,8 +140,8 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 }
 
 /*
- * Returns the calling thread's list, for the fast paths.  The list is at a known offset from the thread
- * pointer, so no pointer to it has to be loaded.
+ * Returns the calling thread's list, for the fast paths.  The list is at a known offset from the
+ * thread pointer, so no pointer to it has to be loaded.
  */
 static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 {
@@ -158,9 +159,9 @@ static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32
 }
 
 /*
- * Adds an entry before the lock is tried, because loads and stores after an atomic operation wait for
- * it.  The atomic operation in turn waits for the stores before it, so there should be few: begin and
- * wait_begin are 0 already.  A thread that does not get the lock removes the entry.
+ * Adds an entry before the lock is tried, because loads and stores after an atomic operation wait
+ * for it.  The atomic operation in turn waits for the stores before it, so there should be few:
+ * begin and wait_begin are 0 already.  A thread that does not get the lock removes the entry.
  */
 static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock,
 				  uint32_t kind, uintptr_t site)
@@ -224,8 +225,8 @@ static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const vol
 }
 
 /*
- * Adds an entry for a lock that was acquired without waiting.  A recursive mutex gets an entry only at
- * its outermost acquisition.
+ * Adds an entry for a lock that was acquired without waiting.  A recursive mutex gets an entry only
+ * at its outermost acquisition.
  */
 static inline void held_acquired(struct thread *t, const volatile void *lock,
 				 uint32_t kind, uintptr_t site)

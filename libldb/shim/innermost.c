@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Finds the innermost function of the calling thread, for the records that the thread writes.  From
- * its generation and the last generation that was entered, the reader of the trace knows exactly which
- * functions had returned at that time and which began later.
+ * its generation and the last generation that was entered, the reader of the trace knows exactly
+ * which functions had returned at that time and which began later.
  */
 #include "internal.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds the thread that a join waits for.  This needs no lock, because registry entries are never
- * freed, and no other thread gets the pthread_t of a thread that can still be joined.  If the thread
- * has ended, its tid is not known, and there is nothing to wait for.
+ * Finds the thread that a join waits for.  This needs no lock, because the memory of registry
+ * entries is never freed, and no other thread gets the pthread_t of a thread that can still be
+ * joined.  If the thread has ended, its tid is not known, and there is nothing to wait for.
  */
 #include "runtime/runtime.h"
 #include "glibc.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds functions of the compiler's unwinder (libgcc_s) when the stack is unwound.  At that time the
- * unwinder is loaded, by a C++ program, or by glibc for a cancellation.  If the runtime were linked
- * with it, every C program would load it, with five mappings and as many page faults.
+ * Finds functions of the compiler's unwinder (libgcc_s) when the stack is unwound.  At that time
+ * the unwinder is loaded, by a C++ program, or by glibc for a cancellation.  If the runtime were
+ * linked with it, every C program would load it, with five mappings and as many page faults.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists every interposed function once.  Before the file is included, define the classes that are
- * needed as macros; the others are empty.  The file is included several times, so it has no include
- * guard.
+ * Lists, once, every function that shim/ interposes.  Before the file is included, define the
+ * classes that are needed as macros; the others are empty.  The file is included several times, so
+ * it has no include guard.
  *
  *	ACQUIRE(name, params, args, kind, try, busy, valid)
- *		takes the lock given first and may block.  try() never blocks
+ *		takes the lock, its first argument, and may block.  try() never blocks
  *		and returns busy when the lock is taken.  valid: false if the
  *		function refuses its arguments before it reads the lock.
  *	TRY(name, params, args, kind)		takes the lock or fails at once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decides whether the shim may acquire and release normal mutexes itself (glibc_mutex_acquire()).  It
- * may do so if libc, and no other library, would have handled the call, and if libc changes a mutex in
- * the same way, which is tested once with a mutex of the runtime.
+ * Decides whether the shim may acquire and release normal mutexes itself (glibc_mutex_acquire()).
+ * It may do so if libc, and no other library, would have handled the call, and if libc changes a
+ * mutex in the same way, which is tested once with a mutex of the runtime.
  */
 #define _GNU_SOURCE
 #include <string.h>

@@ -2,8 +2,9 @@
 /*
  * Finds the real functions of the wrappers.
  *
- * Each is found on its first call, so that a program pays only for those it uses.  A function
- * that this libc does not have fails with ENOSYS.
+ * Each is found on its first call, so that a program pays only for those it uses; if the runtime
+ * was loaded late, next_init() finds all of them.  A function that this libc does not have fails
+ * with ENOSYS, if it can return an error.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -20,7 +20,9 @@ struct _Unwind_Context;
 
 /* The members that are used each time a lock is taken come first, in one cache line. */
 struct next {
-	/* offset from the thread pointer of the generation, whose low 16 bits thread_gen() clears */
+	/*
+	 * offset from the thread pointer of the generation, whose low 16 bits thread_gen() clears
+	 */
 	intptr_t gen_off;
 	intptr_t held_off;		/* offset from the thread pointer of the struct held_list */
 #define MEMBER(name, params)	int (*name) params;

@@ -4,10 +4,10 @@
  *
  * Only the address of such a lock is known, and its memory is never read.  So the holder of a
  * contended lock is stored in the table of wakers (waiters.h).  A thread that waits puts the lock's
- * address into a slot; from then on a thread that acquires the lock stores its tid there, and removes
- * it at the release, until another lock needs the slot.  A lock for which no thread has ever waited
- * causes no write to shared memory.  The first wait finds no holder, but the holder finds the waiter,
- * and records its hold.
+ * address into a slot; from then on a thread that acquires the lock stores its tid there, and
+ * removes it at the release, until another lock needs the slot.  A lock for which no thread has
+ * ever waited causes no write to shared memory.  The first wait finds no holder, but the holder
+ * finds the waiter, and records its hold.
  *
  * Wrong calls of the program lead to wrong records, and to nothing else.  The functions are
  * async-signal-safe and do not change errno.
@@ -51,8 +51,8 @@ void own_fork_child(void)
 }
 
 /*
- * Returns a new entry.  If there are too many, the oldest is dropped, because the program has probably
- * not reported the end of that wait.
+ * Returns a new entry.  If there are too many, the oldest is dropped, because the program has
+ * probably not reported the end of that wait.
  */
 static struct wait *own_room(void)
 {
@@ -68,8 +68,8 @@ static struct wait *own_room(void)
 }
 
 /*
- * Ends the thread's wait for this lock, and drops all waits that began after it.  Returns false if the
- * thread did not wait for the lock.
+ * Ends the thread's wait for this lock, and drops all waits that began after it.  Returns false if
+ * the thread did not wait for the lock.
  */
 static bool own_remove_wait(const volatile void *lock, struct wait *taken)
 {
@@ -161,7 +161,10 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 
 	if (!t)
 		return;
-	/* If the slot has another thread's tid, the lock was released before this point. */
+	/*
+	 * If the slot has another thread's tid, the program has released the lock already, and the
+	 * other thread holds it.
+	 */
 	if (order_any_load(waker_slot(lock)) == waker_word(lock, t->tid))
 		waker_set(lock, 0);
 	if (own_remove_wait(lock, &w)) {

@@ -3,10 +3,10 @@
  * The interposed functions of pthread and C11 threads.
  *
  * - Without a recorder, a wrapper is a load, a branch and a jump to the real function.
- * - A free lock is taken by its try function, or, if it is a normal mutex, here.  The only cost is
- *   an entry in the thread's own list; no clock is read except at level hold.  If the try
- *   function returns "busy", another thread holds the lock; EOWNERDEAD means that this thread
- *   now holds it; any other value is the result of the wrapper.
+ * - A free lock is taken by its try function, or, if it is a normal mutex and mutex.c permits it,
+ *   here.  The only cost is an entry in the thread's own list; no clock is read except at level
+ *   hold.  If the try function returns "busy", another thread holds the lock; EOWNERDEAD means that
+ *   this thread now holds it; any other value is the result of the wrapper.
  * - For a lock that is busy the real function is called, between two time stamps.
  *
  * What the program can observe is unchanged: return value, errno, cancellation.  A thread that
@@ -46,8 +46,8 @@
 static TLS_IE struct held_list held_list;
 
 /*
- * Makes the shim acquire normal mutexes for the thread itself, unless it is the only thread, because
- * then libc is faster: it needs no atomic operation.
+ * Makes the shim acquire normal mutexes for the thread itself, unless it is the only thread,
+ * because then libc is faster: it needs no atomic operation.
  */
 static void quick_begin(struct held_list *l, uint32_t tid)
 {
@@ -55,7 +55,7 @@ static void quick_begin(struct held_list *l, uint32_t tid)
 		l->tid = tid;
 }
 
-/* Forgets entries of another recording, or from before a fork. */
+/* Forgets locks and waits of another recording, or from before a fork or a pause. */
 __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t tid)
 {
 	own_forget();
@@ -79,7 +79,7 @@ __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t t
 
 /* Where the result of a part comes from. */
 enum way {
-	DONE,		/* the lock is taken, or released: 0 */
+	DONE,		/* the lock is taken or released: the result is 0 */
 	REAL,		/* the real function */
 	NEXT_PART,
 	SLOW,		/* the last part, which handles all cases */

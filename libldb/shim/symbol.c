@@ -200,7 +200,9 @@ void *symbol_next(const char *name, const char *version)
 	return symbol_next_known(name) ?: ask_loader(name, version);
 }
 
-/* Calls table_find() for the module with this dynamic section; FOUND_NOT if it has no symbol table. */
+/*
+ * Calls table_find() for the module with this dynamic section; FOUND_NOT if it has no symbol table.
+ */
 static enum found find_in(const void *dynamic, uint64_t bias, const char *name, void **fn, unsigned *type)
 {
 	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };

@@ -16,10 +16,14 @@
  * ifunc is found without a lock, and async-signal-safely.
  */
 void *symbol_next(const char *name, const char *version);
-/* Like symbol_next(), but without the loader's lock: NULL if only the loader could find the function. */
+/* Like symbol_next(), but without the loader's lock; also NULL if only the loader could find it. */
 void *symbol_next_known(const char *name);
-/* Returns a module's own function; `dynamic` is the module's dynamic section. */
+/*
+ * Returns the function that the module itself defines; NULL: none.  `dynamic` is its dynamic
+ * section.
+ */
 void *symbol_in(const void *dynamic, uint64_t bias, const char *name);
+/* Returns true if this library is in the loader's list before libc, so it was not loaded later. */
 bool symbol_lockless(void);
 /* Makes symbol_next() return fn for this name; the string must stay valid. */
 void symbol_remember(const char *name, void *fn);
@@ -36,8 +40,8 @@ void *symbol_of_libc(const char *name);
 bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn);
 
 /*
- * Finds a thread-local variable that the module defines: its offset in the module's part of a thread's
- * TLS memory.  Returns false if there is no such variable.  Raw threads may call it, too.
+ * Finds a thread-local variable that the module defines: its offset in the module's part of a
+ * thread's TLS memory.  Returns false if there is no such variable.  Raw threads may call it, too.
  */
 bool symbol_thread_variable(const void *dynamic, uint64_t bias, const char *name, uint64_t *offset);
 
@@ -57,8 +61,8 @@ static inline void *symbol_cached(void **slot, const char *name)
 }
 
 /*
- * Returns a function of the vDSO, whose image (AT_SYSINFO_EHDR) may be NULL.  Raw threads may call it,
- * too.
+ * Returns a function of the vDSO, whose image (AT_SYSINFO_EHDR) may be NULL.  Raw threads may call
+ * it, too.
  */
 void *symbol_vdso(const void *image, const char *name);
 

@@ -6,10 +6,10 @@
  * chain themselves.  An uninstrumented function, to which an exception or a longjmp() may lead,
  * does not, so the functions that cut the stack back are interposed.
  *
- * The chain is in the program's memory, and may be in any state.  A record is read only if it is in a
- * part of the thread's stack that is known to be mapped, and above the record before it; and it must
- * have the canary.  Otherwise the chain is left unchanged; the scanner finds that it is invalid, and
- * discards what it has read.
+ * The chain is in the program's memory, and may be in any state.  A record is read only if it is in
+ * a part of one of the thread's stacks that is known to be mapped, and above the record before it;
+ * and it must have the canary.  Otherwise the chain is left unchanged; the scanner finds that it is
+ * invalid, and discards what it has read.
  *
  * The functions are async-signal-safe, as siglongjmp() is.
  */
@@ -50,8 +50,8 @@ static bool region_of(const struct thread *t, uintptr_t addr, struct region *r)
 
 /*
  * Finds the newest record that remains when all frames below sp are left.  Records on another stack
- * are left, too, if the chain leads from them back to sp's stack, as when a signal handler on its own
- * stack jumps out.  Returns false if the chain cannot be followed to the stack of sp.
+ * are left, too, if the chain leads from them back to sp's stack, as when a signal handler on its
+ * own stack jumps out.  Returns false if the chain cannot be followed to the stack of sp.
  */
 static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr_t sp,
 		      const struct region *to, uintptr_t here,
@@ -123,9 +123,9 @@ void unwind_pop_below(uintptr_t sp)
 		__builtin_unreachable();				\
 	}
 /*
- * A language's personality routine calls this when a frame will handle the exception.  The CFA in its
- * context is that of the callee's frame, which is the handler's stack pointer.  If the callee was
- * called through a stub (flows/), the CFA is up to 7 bytes higher.
+ * A language's personality routine calls this when a frame will handle the exception.  The CFA in
+ * its context is that of the callee's frame, which is the handler's stack pointer.  If the callee
+ * was called through a stub (flows/), the CFA is up to 7 bytes higher.
  */
 #define UNWIND(name, params, args)					\
 	EXPORT void name params						\

@@ -22,12 +22,17 @@ struct wait {
 
 void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kind,
 		uint32_t owner, uintptr_t site);
-/* err is 0 or an error number; a failed wait is recorded as such. */
+/*
+ * err is 0 or an error number; a failed wait is recorded as such, a refused call is not recorded.
+ */
 void wait_end(struct wait *w, int err);
 /* Replaces wait_end() when the thread is cancelled in the wait. */
 void wait_cancelled(struct wait *w);
 
-/* These two also count the waiter for a lock; wait_lock_end() adds the lock to the held list. */
+/*
+ * The same for a lock: its waiters are counted; wait_lock_end() adds a lock that was taken to the
+ * list.
+ */
 void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock,
 		     uint32_t kind, uintptr_t site);
 void wait_lock_end(struct wait *w, int rc);

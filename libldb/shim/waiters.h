@@ -10,9 +10,9 @@
 #include "internal.h"
 
 /*
- * Counts threads that wait for a lock, by the hash of the lock's address.  If two locks share a counter,
- * an unlock may take a time stamp unnecessarily.  The table has 4 KiB, so that it stays in the
- * first-level cache of a program with many locks.
+ * Counts threads that wait for a lock, by the hash of the lock's address.  If two locks share a
+ * counter, an unlock may take a time stamp unnecessarily.  The table has 4 KiB, so that it stays in
+ * the first-level cache of a program with many locks.
  */
 #define WAITERS_BITS	10
 
@@ -38,8 +38,8 @@ static inline bool waiters_seen(const volatile void *lock)
 /*
  * This table is for objects without a holder.  A thread that waits stores the object in its slot; a
  * thread that ends waits (by a signal, a post) adds its tid if the object is there.  Object and tid
- * are in one word, so they always belong together; if two objects share a slot, a waker may be lost,
- * but is never wrong.
+ * are in one word, so they always belong together; if two objects share a slot, a waker may be
+ * lost, but is never wrong.
  *
  * The program's own locks do the same with the tid of the holder: see own.c.
  */
@@ -64,8 +64,8 @@ static inline bool waker_is_awaited(const volatile void *object)
 }
 
 /*
- * Stores an object and a thread.  A thread that begins to wait stores 0, or its own tid if it may wake
- * the others (barriers); later a thread that ends waits stores its tid.
+ * Stores an object and a thread.  A thread that begins to wait stores 0, or its own tid if it may
+ * wake the others (barriers); later a thread that ends waits stores its tid.
  */
 static inline void waker_set(const volatile void *object, uint32_t tid)
 {

@@ -3,8 +3,9 @@
  * The table of connections; see conn.h.
  *
  * A descriptor that has no entry in this recording was opened earlier, or by a call that is not
- * interposed.  Then the program is the server of the connection if some socket listens on the
- * connection's own port; such ports are read from /proc when the recording begins.
+ * interposed.  Then the program is taken to be the server of the connection if a socket listened on
+ * the connection's own port when the recording began (/proc/self/net/tcp, tcp6), or if it is a Unix
+ * socket with a name.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * A table of the program's connections by descriptor.
  *
  * An entry belongs to one recording (conn_epoch), so the table need not be cleared.  An entry is
- * locked while a hook uses it, for less than a microsecond.  Threads wait for it only for a limited
- * time, because the holder may be off its CPU, or be interrupted by a signal handler that wants the
- * same entry.  If the entry stays locked, the read or write is not evaluated, but counted.
+ * locked while a hook uses it.  Threads wait for it only for a limited time, because the holder may
+ * be off its CPU, or be interrupted by a signal handler that wants the same entry.  If the entry
+ * stays locked, the read or write is not evaluated, but counted.
  */
 #ifndef SOCKET_CONN_H
 #define SOCKET_CONN_H
@@ -18,7 +18,7 @@
 
 enum conn_kind {
 	CONN_UNKNOWN,
-	CONN_NONE,		/* not a stream socket, or not connected */
+	CONN_NONE,		/* not a TCP or Unix stream socket, or it is not known */
 	CONN_SERVER,		/* the program has accepted it, and receives requests from it */
 	CONN_CLIENT,		/* the program has connected it, and sends requests to it */
 };
@@ -75,8 +75,8 @@ void conn_unlock(struct conn *c);
 /* Returns true if it is known that the descriptor is not a connection.  Takes no lock. */
 bool conn_is_none(int fd);
 /*
- * Returns true if a descriptor in [*from, to] has an entry of this recording; *from becomes the
- * first such descriptor.
+ * Returns true if a descriptor in [*from, to] has an entry of this recording that is not
+ * CONN_UNKNOWN; *from becomes the first such descriptor.
  */
 bool conn_any(unsigned *from, unsigned to);
 /*

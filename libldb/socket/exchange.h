@@ -45,7 +45,8 @@ struct exchange {
 	/* the client end has sent a message: the first bytes of the answer are to be reported */
 	bool awaits;
 	uint16_t own_port, peer_port;
-	unsigned char own[16], peer[16];	/* IPv6 addresses, or IPv4 addresses as ::ffff:a.b.c.d */
+	/* IPv6 addresses, or IPv4 addresses as ::ffff:a.b.c.d */
+	unsigned char own[16], peer[16];
 	struct exchange_way received, sent;
 	uint64_t id;			/* the request that sent the last message */
 };
@@ -66,7 +67,10 @@ bool exchange_begin(struct conn *c, int fd, bool is_read, uint64_t n, uint32_t t
  */
 uint32_t exchange_write_begins(struct conn *c);
 void exchange_overlaps(struct conn *c, uint32_t tid);
-/* Called when the transfer of exchange_begin() has been processed. */
+/*
+ * Called when the bytes of the transfer of exchange_begin() have been parsed: adds them to the
+ * count.
+ */
 void exchange_end(struct conn *c, bool is_read, uint64_t n);
 /* Stops reporting messages of this connection, because its bytes cannot be counted. */
 void exchange_leave(struct conn *c);

@@ -18,7 +18,8 @@ enum {
 	AT_TRAILER,		/* HTTP: lines after the last chunk */
 	AT_ITEM,		/* RESP: the line of an item */
 	AT_NAME,		/* RESP: the bytes of the first item, the command's name */
-	AT_VALUE,		/* RESP, memcached: counted bytes, after which the message continues */
+	/* RESP, memcached: counted bytes, after which the message continues */
+	AT_VALUE,
 	AT_CLOSE,		/* HTTP: the body ends with the connection */
 };
 

@@ -5,9 +5,9 @@
  * MESSAGE_OTHER: there a message ends when the direction of the bytes changes (track.c).
  *
  * The bytes come in pieces of any size, as reads and writes deliver them.  They are not trusted: a
- * client has sent them, and another thread may even change them while they are parsed.  They affect
- * only the struct message, and no memory is allocated.  If the bytes violate the protocol, the
- * connection becomes MESSAGE_OTHER.
+ * client has sent them, and another thread may even change them while they are parsed.  Parsing
+ * changes only the struct message, and allocates no memory.  If the bytes violate the protocol,
+ * their direction becomes MESSAGE_OTHER.
  */
 #ifndef SOCKET_MESSAGE_H
 #define SOCKET_MESSAGE_H
@@ -39,7 +39,8 @@ struct message {
 	bool is_push;		/* RESP3: a message that is not an answer to a request */
 	uint32_t left;		/* RESP: items that are still to come; HTTP: status of the answer */
 	uint64_t skip;		/* counted bytes that are still to come */
-	uint64_t length;	/* length of the body in bytes */
+	/* HTTP: length of the body in bytes; RESP: 1 if the command's name is the next item */
+	uint64_t length;
 	uint64_t nr_fed;	/* bytes that were parsed or skipped */
 	char line[MESSAGE_LINE_MAX];
 };
@@ -58,12 +59,14 @@ struct message_events {
 void message_feed(struct message *m, const struct message_events *e, void *arg, const char *bytes,
 		  size_t n);
 
-/* Skips n bytes that were sent without being in memory, by sendfile().  They can only be a body. */
+/*
+ * Skips n bytes that were transferred without being in memory that can be read, for example by
+ * sendfile().  They can only be counted bytes; otherwise the direction becomes MESSAGE_OTHER.
+ */
 void message_pass(struct message *m, const struct message_events *e, void *arg, uint64_t n);
 
 /*
- * Must be called when either end has closed the connection: this ends an HTTP body of unknown
- * length.
+ * Must be called when the program closes the connection: this ends an HTTP body of unknown length.
  */
 void message_close(struct message *m, const struct message_events *e, void *arg);
 

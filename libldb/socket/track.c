@@ -7,12 +7,12 @@
  * with the first read, and ends with the first write after that.
  *
  * A thread works on the requests of one connection at a time: the one that it last read from or
- * wrote to, which is called its current connection.  It stops working on them when it reads from
- * another connection, or waits for descriptors (epoll_wait() and the like).  After such a wait it
- * is not known for which request it works, until it reads or writes again.  If the program has
- * opened the connection itself (to a database, or another server), what it reads from this
- * connection belongs to the request for which it last wrote to it.  A request moves to the thread
- * that writes its answer.
+ * wrote to, which is called its current connection.  It stops working on them when it begins to
+ * work on those of another connection, or waits for descriptors (epoll_wait() and the like).  After
+ * such a wait it is not known for which request it works, until it reads or writes again.  If the
+ * program has opened the connection itself (to a database, or another server), what it reads from
+ * this connection belongs to the request for which it last wrote to it.  A request moves to the
+ * thread that writes its answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -728,7 +728,9 @@ void track_new(struct thread *t, int fd, bool is_accepted)
 	if (!c)
 		return;
 	conn_renew(c, is_accepted ? CONN_SERVER : CONN_CLIENT);
-	/* The connection arrived after the loop last slept, because then none was waiting. */
+	/*
+	 * The connection was made after the loop last slept, because none was waiting until then.
+	 */
 	c->since = is_accepted ? waits.slept : 0;
 	conn_unlock(c);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declares the functions with which the wrappers (wrap.c) report the program's calls.  All but
- * track_turn() are called in a hook of the calling thread (hook_enter() of shim/held.h), and may
- * change errno.
+ * Declares the functions with which the wrappers (wrap.c) and uring.c report the program's calls.
+ * All but track_turn() are called in a hook of the calling thread (hook_enter() of shim/held.h),
+ * and may change errno.
  */
 #ifndef SOCKET_TRACK_H
 #define SOCKET_TRACK_H
@@ -59,8 +59,8 @@ void track_ring_asks(struct thread *t, const struct transfer *x);
 void track_wait_begins(struct thread *t, uintptr_t site);
 void track_wait(void);
 /*
- * Reports that a turn of an event loop begins, after a wait that began at this tick.  The caller need not
- * be in a hook; errno does not change.
+ * Reports that a turn of an event loop begins, after a wait that began at this tick.  The caller
+ * need not be in a hook; errno does not change.
  */
 void track_turn(uint64_t began);
 /* Called before the thread waits for a new connection. */

@@ -19,7 +19,7 @@
 #include "socket/uring.h"
 
 #define FOUND_MAX	32
-/* flags of linux/io_uring.h that exist since 6.5 and 6.6 */
+/* flags that older versions of linux/io_uring.h lack */
 #define SETUP_NO_MMAP	(1U << 14)
 #define SETUP_NO_SQARRAY (1U << 16)
 #define SETUP_OTHER_SIZES (IORING_SETUP_SQE128 | IORING_SETUP_CQE32)
@@ -33,7 +33,8 @@ enum { FOUND_NONE, FOUND_FILLED, FOUND_USED };
 
 struct found {
 	_Atomic uint32_t state;
-	int fd;			/* -1: not known yet, because the ring is older than the recording */
+	/* -1: not known yet, because the ring is older than the recording */
+	int fd;
 	uint64_t inode;
 	uint32_t flags;
 	struct io_sqring_offsets sq;

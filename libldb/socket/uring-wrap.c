@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Interposes the functions that a program calls to enter the kernel for io_uring: those functions
- * of liburing that are not inline, and syscall().  What the first comment of wrap.c says about
+ * of liburing that are not inline, and mmap(), which maps rings.  The wrapper of syscall() is in
+ * runtime/privilege.c, and calls uring_syscall().  What the first comment of wrap.c says about
  * wrappers is true for these, too.
  *
  * If a program loads liburing together with a plugin, liburing is only in the scope of that plugin,

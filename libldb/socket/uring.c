@@ -22,7 +22,7 @@
 #include "uring.h"
 
 #define RINGS_MAX	32
-#define RING_FDS	8192	/* greatest number of entries in a ring's table of descriptors */
+#define RING_FDS	8192	/* entries of a ring's table of descriptors that are followed */
 #define OPS_MAX		16384	/* operations of a ring that have not completed */
 #define BUCKETS		4096
 #define IOVS		4	/* struct iovecs that are stored for one operation */
@@ -46,8 +46,9 @@ struct op {
 	uint8_t kind;		/* enum op_kind */
 	uint8_t opcode;
 	uint8_t nr_iov;
-	bool is_message;	/* the operation receives or sends, so its descriptor is no file */
-	bool accepts_at;	/* the program has chosen the new connection's index: fd is this index */
+	bool is_message;	/* the operation receives a message, so its descriptor is no file */
+	/* the program has chosen the new connection's index: fd is this index */
+	bool accepts_at;
 	bool accepts_fixed;	/* the result is an index */
 	uintptr_t site;
 	struct iovec iov[IOVS];
@@ -68,7 +69,8 @@ struct ring {
 	const _Atomic uint32_t *cq_tail;
 	uint32_t seen_sq, seen_cq;
 	struct ops *ops;
-	int asks[ASKS_MAX];	/* connections to other servers that the current call uses */
+	/* descriptors that the current call uses, and that may be connections to other servers */
+	int asks[ASKS_MAX];
 	uint32_t nr_asks;
 };
 

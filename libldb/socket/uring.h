@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Follows io_uring rings, to derive requests from connections.  Before and after each call that
- * enters the kernel (uring-wrap.c), the runtime reads from the rings' memory which operations the
- * program submits and which have completed.
+ * Follows io_uring rings, to derive requests from connections, and to record which operation ended
+ * a wait.  Before and after each call that enters the kernel (uring-wrap.c), the runtime reads from
+ * the rings' memory which operations the program submits and which have completed.
  *
  * A program prepares operations and finds completions by plain loads and stores, which cannot be
  * observed.  But it must call the kernel to submit the operations and to wait.  So the runtime
@@ -19,7 +19,8 @@
 
 /* Where a ring's memory is, in this process. */
 struct uring_view {
-	int fd;			/* distinguishes rings that have the same memory one after another */
+	/* distinguishes rings that have the same memory one after another */
+	int fd;
 	uint32_t sq_mask, cq_mask;
 	const _Atomic uint32_t *sq_head, *cq_head, *cq_tail;
 	uint32_t sq_end;	/* the program has prepared operations up to here */
@@ -37,7 +38,8 @@ struct uring_call {
 	bool submits;
 	/* uring_begins() sets these: */
 	uint64_t began;
-	uint32_t head;		/* index of the first completion that the program had not consumed */
+	/* index of the first completion that the program had not consumed */
+	uint32_t head;
 };
 
 /*
@@ -88,10 +90,12 @@ bool uring_view_of(int fd, struct uring_view *v);
 bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view *v);
 /* Returns a number that changes when the runtime forgets all rings. */
 uint32_t uring_now(void);
-/* Called when the program has created a ring, or has mapped memory of a ring's descriptor. */
+/*
+ * Called when the program has created a ring, has mapped memory of a descriptor, or unmaps memory.
+ */
 void uring_made(int fd, const struct io_uring_params *p);
-void uring_found_unmapped(uintptr_t lo, uintptr_t hi);
 void uring_mapped(int fd, uint64_t offset, void *addr, size_t size);
+void uring_found_unmapped(uintptr_t lo, uintptr_t hi);
 
 #pragma GCC visibility pop
 #endif /* SOCKET_URING_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Interposes the functions that read from descriptors and write to them, wait for them, open and
- * close them.  Unless a recording makes requests from connections, each is a load, a branch and a
- * jump to the real function.
+ * close them.  Unless a recording derives requests from connections, or records turns of event
+ * loops, each is a load, a branch and a jump to the real function.
  *
  * What the program can observe is unchanged: return value, errno, cancellation.  The real function
  * is called once, with the caller's arguments, and no lock is held meanwhile, so a thread that is
@@ -138,7 +138,7 @@ static void wait_ends(bool is_loop, uint64_t began)
 
 /*
  * A thread that waits for a single descriptor continues to work on its request: it uses the call as
- * a timeout for what it reads or writes next.  But the wait ends a turn.
+ * a timeout for what it reads or writes next.  But a turn of the loop begins after its wait, too.
  */
 #define WAIT(name, params, args, is_loop)					\
 	static NOINLINE int slow_##name params;					\
