@@ -39,7 +39,6 @@ check_jq "threads have their names" sched.chrome '[.traceEvents[] | select(.name
 check_jq "the cause in words" sched.chrome 'any(.traceEvents[]; .args.cause? == "preempted by hog (pid 900), CPU 1")'
 check_jq "who held the lock" figure1.chrome 'any(.traceEvents[]; .name == "waits for db_lock" and (.args.held_by | test("snapshotter")))'
 check_jq "queue: arrows from queue to worker" queue.chrome '[.traceEvents[] | select(.ph == "f")] | length >= 1000'
-check_jq "names are names, not commands" hostile.chrome '[.. | strings | select(test("[\u0000-\u0008\u000b-\u001f]"))] | all(. as $s | $s | type == "string")'
 check "control characters are escaped" "grep -c '[[:cntrl:]]' hostile.chrome" 1 '^0$'
 
 report-trace chain chain.data
