@@ -14,7 +14,7 @@ page_run()	# config
 
 bench_page()
 {
-	page_why=$(. "$TOP/tests/lib/browser.sh" && browser_setup)
+	page_why=$(sh "$TOP/tests/browser/driver.sh" 2>&1) && page_why=
 	${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all >/dev/null || exit 1
 	heading "page: the timeline of a million invocations in a browser"
 	if [ -n "$page_why" ]; then
