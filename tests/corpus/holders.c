@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program has planted causes for the corpus: requests need a lock, and a thread "keeper"
- * takes it every KEEPER_US for PLANT_US.  See ../programs/why-load.h.  The cause is a lock and
- * what the keeper does with it:
+ * This program has planted causes for the corpus: requests need a lock, and a thread "keeper" holds
+ * it for PLANT_US after each pause of KEEPER_US.  See ../programs/why-load.h.  The cause is a lock
+ * and what the keeper does with it:
  *
  *	mutex-	a pthread_mutex_t, data_lock
  *	rwlock-	a pthread_rwlock_t, table_lock: the keeper writes, requests read
@@ -13,13 +13,14 @@
  *	-nap		backoff(), asleep
  *	-io		flush(), writes to a file and waits until it is on the disk
  *	-library	checksum(), in uninstrumented code
- *	-two		keep() waits for side_lock, with which "compactor" is in compact()
- *	-three		and "compactor" waits for deep_lock, with which "sweeper" is in sweep()
- *	-request	a request of class "put" of another server, in store()
+ *	-two		keep() waits for side_lock, which "compactor" holds in compact()
+ *	-three		as -two, and "compactor" waits for deep_lock, which "sweeper" holds in
+ *			sweep()
+ *	-request	store(), for a request of class "put" that the keeper serves
  *
  * A request measures how long it waited for the lock: it is affected if that is half of PLANT_US or
- * more, or half a millisecond.  With "clean" the keeper does nothing while it has the lock.
- * WHY_THREADS servers share the requests.
+ * more, or half a millisecond.  With "clean" the keeper holds the lock for only 5 us.  WHY_THREADS
+ * servers share the requests.
  *
  * The functions have different code: otherwise GCC would merge them into one function.
  */
@@ -29,7 +30,7 @@
 #define KEEPER_US	30000
 #define PAUSE_US	100
 #define LONG_US		1000
-#define PUT_ID		90000	/* the first of class "put" */
+#define PUT_ID		90000	/* id of the first request of class "put" */
 
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t side_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -19,10 +19,10 @@ def is_held($keys): . as $request | all($keys[]; .word as $word |
 		(.label | has_word($word)))
 	else ($request.first[.key] // "") | has_word($word) end);
 
-# Not what was planted itself: requests that are in the way of others.
+# True unless the request is itself what was planted: "scan" and "put" delay other requests.
 def is_bystander: ($case.is_planted and (.class | IN("scan", "put"))) | not;
 
-# The machine took more of it than was planted, if what was planted is on the CPU.
+# True if what was planted needs the CPU, and the thread was off the CPU for as long or longer.
 def is_disturbed: (.req | tostring) as $id | ($case.kind | IN("wait", "off-cpu", "queue") | not) and
 	($case.cause | test("function|page_faults")) and ($off[$id] // $stolen[$id] // 0) * 1000 >= $case.plant_ns;
 

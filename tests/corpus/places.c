@@ -7,11 +7,11 @@
  *	deep		compare(), three calls below serve()
  *	callback	by_key(), which qsort() calls
  *	pointer		on_delete(), a function in a table of handlers
- *	recursive	descend(), by its depth
+ *	recursive	descend(), which is called ten levels deep
  *	self		scan_rows() itself, and not the functions that it calls
  *	step		each_row() calls step(), which takes 5 us, PLANT_US / 5 times instead of 4
  *	library		copy_rows(), in memmove(), which is uninstrumented
- *	inlined		absorb(), which the compiler may put into handle()
+ *	inlined		absorb(), which the compiler may inline into handle()
  *	twice		hash() is called in two places, and is slow in one of them
  *	tail		finish_up(), the last function that serve() calls, by a tail call
  *

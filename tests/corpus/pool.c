@@ -9,8 +9,8 @@
  *	nap	a worker sleeps in throttle() for PLANT_US before it takes the next request
  *	slow	a request that was taken out at once takes long in lookup()
  *
- * Requests come one by one, each when the one before is done.  With "clean" the scans are put in
- * while there is no get, and the workers do nothing between requests.
+ * Other requests come one by one, each when the one before is done.  With "clean" the scans are put
+ * in while there is no get, and the workers do nothing between requests.
  */
 #include "../programs/why-load.h"
 
@@ -95,7 +95,7 @@ static struct item take(void)
 	struct item item;
 
 	pthread_mutex_lock(&inbox.lock);
-	/* A thread that is cancelled in its wait has the lock. */
+	/* A thread that is cancelled while it waits holds the lock then. */
 	pthread_cleanup_push(unlock, &inbox.lock);
 	while (inbox.head == inbox.tail)
 		pthread_cond_wait(&inbox.filled, &inbox.lock);
@@ -190,7 +190,7 @@ static void run_burst(void)
 	}
 }
 
-/* This needs a single worker: another one would take the request. */
+/* The worker that collects or sleeps must take the next request, so there must be one worker. */
 static void run_between(volatile bool *must)
 {
 	start_workers();

@@ -16,9 +16,10 @@
 #
 #	tail		the requests that ldb-why explains: the slowest hundredth of a class
 #	right cause	of the requests in the tail that were affected, those whose first cause is
-#			that of the table.  Not judged are those that lost their CPU for
-#			longer, by the clock of their thread, than what was planted on it
-#			lasts.  Of a case: the cause that is first of most of them.
+#			that of the table.  Not judged are those that were off the
+#			CPU, by their thread's clock, for as long as the planted delay or
+#			longer, if what was planted needs the CPU.  Of a case: the cause
+#			that is first of most of them.
 #	right holder	of those that have one in the table: the cause is right, and the chain
 #			names the thread and the function that were the reason of the wait
 #	false alarm	a request in the tail in which nothing was planted, with a first cause
@@ -31,15 +32,15 @@
 #			were recorded, all of them as ldb-report says, that is false, too),
 #			or of a function that the case does not name as its cause.  Of a
 #			case: a clean one with any such request.
-#	not judged	a case during which the scanner did not run for most_away percent of
+#	not judged	a case during which the scanner did not run for more than most_away % of
 #			the time (ldb-report says so), whatever ldb-why reports; or too few
 #			of its affected requests are in the tail.  Their number is printed.
 #
-# A case that the scanner did not observe is recorded up to corpus_tries times, before it is
-# judged.  Programs stay on one CPU and the scanner on another, at a higher priority than
-# what else runs, unless the case says how it is loaded.  Results, and logs of cases that
-# are not right, are in build/tests/corpus/.  Exit status 1 if a rate is below what it must
-# be: 95 % of causes and holders, 1 % of false alarms.
+# If the scanner did not run for so long, the case is recorded again, up to three times.  Programs
+# stay on one CPU and the scanner on another, at a higher priority than what else runs, unless the
+# case says how it is loaded.  Results, and logs of cases that are not right, are in
+# build/tests/corpus/.  Exit status 1 unless the causes of at least 95 % of the cases are right, the
+# holders of as many, and at most 1 % of the requests are false alarms.
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 report=
 [ "${1:-}" != --report ] || report=1
@@ -134,7 +135,7 @@ end_load()
 	load_pids=
 }
 
-# Makes a cgroup with a small quota, of version 2 or 1; prints its folder.
+# Makes a control group, of version 1 or 2, with a quota in us for each 10 ms; prints its folder.
 quota_folder()
 {
 	quota=/sys/fs/cgroup/cpu/ldb-corpus
@@ -169,7 +170,7 @@ END
 above=
 ! setsid -w sh above true 2>/dev/null || above="setsid -w sh $WORK/above"
 
-# A session's share of a CPU is small for a task that mostly sleeps.
+# A task that mostly sleeps may have to wait for the CPU in spite of that, unless it is SCHED_FIFO.
 soon="chrt -f 1"
 $soon true 2>/dev/null || soon=
 

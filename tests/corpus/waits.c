@@ -15,8 +15,8 @@
  *	disk		persist() writes and waits for the disk
  *	child		run_filter() reads what a child process writes
  *
- * Every request waits in this way for a short time; requests that are due to be slow wait for
- * PLANT_US.
+ * Requests that are due to be slow wait for PLANT_US; the others wait for a short time, or, with
+ * nap and poll, not at all.
  */
 #include "../programs/why-load.h"
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define SHORT_US	10
 #define PAUSE_US	20
 
-static bool is_bad;			/* the request that is served */
+static bool is_bad;			/* the request that is being served is to be slow */
 
 static double work_us(void)
 {
