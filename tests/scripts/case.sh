@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Repeats a case of Documentation/cases: records the server before and after its fix, and prints
-# what ldb reports about both.  The recordings stay in the folder, which is made.
+# what ldb reports about both.  The recordings stay in the folder, which is created.
 #
 #	sh tests/scripts/case.sh nginx|xapian|ngtcp2|memcached [FOLDER]
 #
@@ -200,8 +200,8 @@ case_ngtcp2()
 	show ldb-why -q --compare before.data after.data
 }
 
-# memcached: GETs one at a time, and another client's batches; 20 requests of a connection in a row,
-# or 1.
+# memcached: GETs one at a time, and another client's batches.  The server handles 20 requests of a
+# connection in a row, or, after the fix, 1.
 
 memcached_record()	# NAME OPTION...
 {

@@ -4,7 +4,8 @@
 # copied them (json/bin/keep).
 #
 #	tests/scripts/check-json.sh		those that there are
-#	tests/scripts/check-json.sh all	and each member of a schema was in one of them
+#	tests/scripts/check-json.sh all	and each member of a schema must be in one of
+#					them, but for those listed in tests/json
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$TOP/tests/lib/engine.sh"
 . "$TOP/tests/lib/json.sh"

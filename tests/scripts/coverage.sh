@@ -21,9 +21,9 @@ jq -s '. as $all | (map(.percent | to_entries[] | {of: (.key | tonumber), nr: .v
 	   below_100: ($by | map(select(.of < 100)))}
 	| .p1 = $each[.n * 0.01 | floor] | .p10 = $each[.n * 0.1 | floor] | .median = $each[.n * 0.5 | floor] / 100' \
 	coverage.all >coverage.json
-diag "$(jq -r '"\(.n) slow requests of \(.tests) tests; explained of what they took longer: at least " +
-	"\(.min * 1000 | floor / 10) %, 1st percentile \(.p1) %, 10th \(.p10) %, median \(.median * 100) % or more; " +
-	"unknown \(.unknown * 1000 | round / 10) % of their time; \(.not_watched) others were not watched"' coverage.json)"
+diag "$(jq -r '"\(.n) slow requests of \(.tests) tests; explained of the time by " +
+	"which they took longer: at least \(.min * 1000 | floor / 10) %, 1st percentile \(.p1) %, 10th \(.p10) %, median \(.median * 100) % or more; " +
+	"unknown \(.unknown * 1000 | round / 10) % of their time; \(.not_watched) others were not observed"' coverage.json)"
 diag "less than all: $(jq -r '.below_100 | map("\(.nr) x \(.of) %") | join(", ")' coverage.json)"
 check_jq "there are many" coverage.json '.n >= 100'
 check_coverage

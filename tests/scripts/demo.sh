@@ -23,7 +23,7 @@ run()
 	"$@" || { status=$?; echo "demo: this failed with exit status $status: $*" >&2; exit 1; }
 }
 
-step "1. Compile with the plugin: each function gets a record in its own stack frame"
+step "1. Compile with the plugin: functions get a record in their own stack frame"
 run "${CXX:-g++}" -O2 -g -fplugin=build/plugin/ldb.so -Ilibldb/include \
 	tests/programs/figure1.cc -o $OUT/figure1 -pthread
 

@@ -9,12 +9,12 @@
 #	check	and what make check uses (the default), with what it fetches: fetch.sh
 #	bench	and what make bench measures and compares with
 #	debug	check, and what builds the kernels of make check-kmod-debug
-#	deb	build, and what make deb packages with
+#	deb	build, and what make deb needs
 #
 # It prints what is missing and how large it is, then installs it with apt-get; without root it
-# prints the command and stops.  It uses nothing but sh and what every Debian has, so that it
-# runs before make and gcc are there.  When nothing is missing apt-get is not called.  --check
-# installs nothing: exit status 0, or 1 and one line; --list prints the packages.
+# prints the command and stops.  It uses nothing but sh and what every Debian has, so that it runs
+# before make and gcc are there.  When nothing is missing apt-get is not called.  --check installs
+# nothing: exit status 0, or 1 and one line; --list prints those that are missing.
 #
 # Optional packages that are not available are left out with a message: tests without them are
 # skipped, rows of the bench say what is missing.
@@ -67,7 +67,8 @@ look_demo()
 		[ -f "$plugin/include/gcc-plugin.h" ] ||
 			need "gcc-$($CC -dumpversion | cut -d. -f1)-plugin-dev"
 	else
-		# Uses the version of GCC that this Debian has; an installed compiler determines it.
+		# An installed compiler determines the version; without one it is that of this
+		# Debian's GCC.
 		need gcc
 		[ "$debian" = 13 ] && need gcc-14-plugin-dev || need gcc-12-plugin-dev
 	fi
@@ -102,7 +103,7 @@ look_check()
 	[ -f /usr/share/bash-completion/bash_completion ] || want bash-completion
 	# These are for the schemas of what the tools print as JSON.
 	has_jsonschema || want python3-jsonschema
-	# These are the sources of memcached and sqlite, and the packages to build them.
+	# These unpack and build the sources of memcached and sqlite.
 	have dpkg-source || want dpkg-dev
 	has_header event.h || want libevent-dev
 	have tclsh || want tcl
