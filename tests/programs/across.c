@@ -33,7 +33,7 @@
 
 enum variant { SLOW, ASLEEP, THIRD };
 
-/* Both processes have this struct; if it is in a file, it has two addresses. */
+/* The processes share this struct; if it is in a file, each maps it at an address of its own. */
 struct shared {
 	pthread_mutex_t lock;
 	pthread_cond_t ready;
@@ -212,7 +212,10 @@ static bool does_requester_sleep(void)
 	return strstr(text, ") S");
 }
 
-/* Delays the answer.  If other tasks ran for a third of the time, this is not the only cause. */
+/*
+ * Delays the answer.  Unless this took more than two thirds of the time since `since`, the request
+ * does not count as delayed by it.
+ */
 static inline __attribute__((always_inline)) void plant(double since)
 {
 	double begin = now_us(), cpu = own_cpu_us(), took;
@@ -385,7 +388,7 @@ static void run(void)
 	if (variant == THIRD)
 		helper = start("helper", help_all);
 	producer = start("producer", produce_all);
-	/* After this pause the recorders of both processes have begun. */
+	/* By the end of this pause the recorders of all processes have begun. */
 	pause_us(1000000);
 	requests();
 	pause_us(20000);

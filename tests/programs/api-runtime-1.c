@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * This library imitates the first version of the runtime as far as a program can observe it: it
- * fills the tables of version 1 that it finds, and no others, and counts calls.  It is preloaded.
+ * fills the tables of version 1 that it finds, and no others, and counts calls of ldb_req_start()
+ * and ldb_req_end().  It is preloaded.
  */
 #define _GNU_SOURCE
 #include "api-ldb-1.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * This program uses C11 threads: mtx, cnd, thrd, call_once.  These do not call the pthread
- * functions by name, so the runtime must interpose them, too.  Two threads pass a ball; one of them
- * sometimes holds the mutex for 2 ms, so that the other waits.  Usage: c11-threads [ROUNDS]; it
- * prints the number of passes.
+ * functions by name, so the runtime must interpose them, too.  Two threads pass a ball; in every
+ * tenth round each holds a second mutex for 2 ms, for which the other may wait.  Usage: c11-threads
+ * [ROUNDS]; it prints the number of passes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -47,7 +47,7 @@ static int by_hand, told;
 static _Atomic unsigned long spent[3];
 static unsigned long end;
 static volatile unsigned long sum;
-/* A coroutine switches back to this context, which may be another thread's. */
+/* A coroutine switches back to this context, that of the thread that has resumed it. */
 static __thread struct context *back;
 
 void switch_stack(void **from, void *to);

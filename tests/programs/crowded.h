@@ -18,7 +18,7 @@ struct crowded_head {
 struct crowded_call {
 	uint64_t gen;
 	uint64_t function;
-	uint64_t begin, end;	/* cycles: after the function was entered, before it returned */
+	uint64_t begin, end;	/* TSC: after the function was entered, before it returned */
 	uint32_t parent;	/* number of the calling call, or CROWDED_NONE */
 	uint32_t nr_switches;	/* switches of the thread during the call */
 };

@@ -49,8 +49,8 @@ static int count_entries(const char *path)
 }
 
 /*
- * Counts the pages of anonymous mappings, except a mapping that follows a file without a hole: that
- * is the end of a library's data, and memory that the loader puts beside it.
+ * Counts the pages of anonymous mappings without a name, except a mapping that follows a file
+ * without a hole: that is the end of a library's data, and memory that the loader puts beside it.
  */
 static unsigned long count_anonymous(void)
 {

@@ -38,7 +38,10 @@ static int jump(const void *a, const void *b)
 {
 	int items[2] = { 2, 1 };
 
-	/* Two calls are nested: the inner one is left only sometimes, and the outer one returns */
+	/*
+	 * Every third time a call is nested: both are left and continued, then the outer one is
+	 * left again.
+	 */
 	if (nr_jumps++ % 3 == 1)
 		qsort(items, 2, sizeof(*items), jump);
 	if (!setjmp(coroutine[of]))
@@ -79,7 +82,7 @@ static void start_in_call(int n)
 
 static int depth;
 
-/* Uses more and more slots. */
+/* Nests 40 calls through the library: each needs a slot for its return address. */
 static int nest(const void *a, const void *b)
 {
 	int items[2] = { 2, 1 };

@@ -48,7 +48,7 @@ static volatile int step, stop_at;
 static _Atomic int turn;	/* 1: the helper's */
 static bool is_later;
 
-/* libc's own function would be counted. */
+/* A call of libc's function would be counted, so this makes the system call itself. */
 static void pause_ms(long ms)
 {
 	const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };

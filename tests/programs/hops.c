@@ -192,7 +192,10 @@ static void mix_one(int s, unsigned long n)
 		exit(1);
 }
 
-/* A question q/0 is sent by no request or by several requests; q/N is sent by request N. */
+/*
+ * A question q/0 is sent outside of any request, or while the thread works on several; q/N is sent
+ * by request N.
+ */
 static void mix(void)
 {
 	int s = connect_to(port);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * This program has threads that come and go: many-threads TOTAL ALIVE creates TOTAL threads, at
- * most ALIVE at a time, each of which calls through a few frames for 250 us, takes a shared
- * mutex and exits in one of three ways.  Prints the number that worked.
+ * most ALIVE at a time, each of which calls through a few frames for 250 us, takes a shared mutex
+ * and exits in one of three ways.  Prints how many threads took the mutex.
  */
 #include <pthread.h>
 #include <semaphore.h>

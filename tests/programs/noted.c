@@ -4,7 +4,7 @@
  * than 64K compute for 3 ms more, and no others do.  Every request notes its tenant, its size and
  * its shard; the slow ones mark an event.
  *
- *	noted [REQUESTS]	600; prints "noted: N slow of REQUESTS"
+ *	noted [REQUESTS]	default 600; prints "noted: N slow of REQUESTS"
  */
 #define _GNU_SOURCE
 #include <ldb/ldb.h>

@@ -4,7 +4,7 @@
  *
  *	scrape PORT get [LINE...]	sends the lines, and prints the answer; the exit status is 1
  *					if there was none
- *	scrape PORT hostile		connects again and again for three seconds, sends nothing or
+ *	scrape PORT hostile		connects up to 600 times in three seconds, sends nothing or
  *					too much, or does not read; leaves most of these
  *					connections open, and then sends a request
  */

@@ -36,7 +36,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* noinline: the names a test looks for. */
+/* noinline, because a test looks for these names. */
 __attribute__((noinline)) void compute(uint64_t ns)
 {
 	uint64_t end = now_ns() + ns;

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 	pthread_mutex_init(mapped + 1, &shared);
 	pid = fork();
 	if (!pid) {
-		/* The old addresses stay in use. */
+		/* The old addresses stay mapped, but without access. */
 		pthread_mutex_t *again = map(0, fd);
 
 		if (again == mapped || mprotect(mapped, PAGES, PROT_NONE))

@@ -223,7 +223,7 @@ static int ready_epoll(int listener, int epoll, int *ready)
 	struct epoll_event e[FDS_MAX], add = { .events = EPOLLIN };
 	int nr;
 
-	/* Does not accept connections that are still waiting. */
+	/* For descriptors that were added before, epoll_ctl() fails. */
 	for (int fd = 3; fd < FDS_MAX; fd++)
 		if (fd == listener || conns[fd].is_open) {
 			add.data.fd = fd;

@@ -125,7 +125,10 @@ NEVER entry *enter(uint32_t fn, uint64_t before)
 	return e;
 }
 
-/* No function returns from here: all invocations end when the last one ends. */
+/*
+ * The following longjmp() ends this invocation and those of the same function that called it: none
+ * of them returns.
+ */
 NEVER void leave_all(entry *e)
 {
 	uint32_t fn = e->fn;

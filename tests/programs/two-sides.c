@@ -7,9 +7,9 @@
  *	two-sides away NS COMMAND...	runs a command in a time namespace whose CLOCK_MONOTONIC is
  *					ahead by NS
  *
- * Both sides link question i to the W3C trace whose last 8 bytes are i.  They print "i FROM TO", the
- * times at which their requests began and ended, in ns of the time of day.  The time is read by a
- * system call, so a library that changes the time for a recorder has no effect here.
+ * Both sides link question i to the W3C trace whose last 8 bytes are i.  They print "i FROM TO",
+ * the times at which their requests began and ended, in ns of the time of day.  The time is read by
+ * a system call, so a library that changes the time for a recorder has no effect here.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -240,8 +240,8 @@ static void on_completion(int listener, const struct io_uring_cqe *cqe)
 }
 
 /*
- * Tags the completed requests that were not tagged yet, beginning with the one that is handled
- * next.
+ * Begins and ends the tags for completions, except for the first *nr_tagged, counted from the one
+ * that is handled next.
  */
 static void tag(unsigned *nr_tagged)
 {

@@ -126,7 +126,7 @@ __attribute__((noipa)) void run(struct pool *p, struct task *t)
 	t->done[1] = now_ns();
 }
 
-/* Each thread has called its functions before the first task comes. */
+/* Each worker has run for 2 ms before the first task comes. */
 static void *work(void *arg)
 {
 	struct pool *p = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The programs with planted causes (why-*.c) share this file: a load of requests that is the
- * same whether the cause is there or not, and the truth about it.
+ * The programs with planted causes (why-*, across.c, ../corpus/) share this file: a load of
+ * requests that is the same whether the cause is there or not, and the truth about it.
  *
  *	why-X CAUSE plant|clean [REQUESTS [FILE]]
  *
@@ -61,7 +61,10 @@ static double loops_per_us;
 static unsigned *hits, nr_hits;
 static int nr_servers = 1;
 
-/* The clocks of the request's thread when each request began, by the request's number. */
+/*
+ * What a request's thread read from its clocks at the begin; off_us and the numbers of switches are
+ * those of the request after its end.
+ */
 static struct own_clock {
 	double wall_us, cpu_us, off_us;
 	long nr_switches, nr_preempted;

@@ -92,7 +92,7 @@ NAMED void work_on_part(int nr)
 	bool has_plant = is_hit && nr == LATE;
 
 	burn(30);
-	/* Now the request waits, and the other parts have arrived. */
+	/* After this pause the request waits, and the other parts have arrived. */
 	if (has_plant && planted) {
 		pause_us(300);
 		plant();
@@ -163,8 +163,8 @@ NAMED void split(void)
 }
 
 /*
- * Waits for the work of a part.  If the end of the thread is awaited, another thread does what
- * comes after it.
+ * Waits until the work that the clean run does after the request is done: by the part, or, if the
+ * part's thread has ended, by another thread.
  */
 static void wait_for_late(void)
 {

@@ -375,7 +375,10 @@ static bool does_requester_sleep(void)
 	return strstr(text, ") S");
 }
 
-/* Delays the answer.  If other tasks ran for a third of the time, this is not the only cause. */
+/*
+ * Delays the answer.  The request counts as delayed only if this took more than two thirds of the
+ * time since `since`.
+ */
 static inline __attribute__((always_inline)) void plant(double since)
 {
 	double begin = now_us(), cpu = own_cpu_us(), took;
