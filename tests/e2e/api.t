@@ -20,8 +20,8 @@ build new-main "$new" -DTAG=tag -DNAME='"new"' -DMAIN || exit 1
 build new-other "$new" -DTAG=tag_other -DNAME='"new"' || exit 1
 cc_ldb -O2 -g -Wall -c "$PROGRAMS/api-future.c" -o future.o || exit 1
 
-# There are 20 requests of the old header.  The new header has 10 requests that begin at START, and
-# 10 that begin at their arrival.
+# There are 20 requests of the old header.  The new header has 10 requests that begin at
+# ldb_req_start(), and 10 that begin at their arrival.
 is_old='any(.requests[]; .class == "old" and .count == 20 and .p50_ns < 40000000)'
 is_new='any(.requests[]; .class == "new" and .count == 10 and .p50_ns < 40000000) and
 	any(.requests[]; .class == "new early" and .count == 10 and .p50_ns > 52000000 and .p50_ns < 200000000)'

@@ -70,7 +70,7 @@ kill -INT "$rec"
 wait "$rec"
 status=$?
 ok "SIGINT ends the recording with status 0" test "$status" -eq 0
-check "and the trace is whole" "ldb-report -i int.data" 0 'handle'
+check "and the trace has its functions" "ldb-report -i int.data" 0 'handle'
 
 # The program ends while it is recorded.  The recording begins when the kernel has checked the BPF
 # programs.
@@ -86,6 +86,6 @@ wait "$pid"
 wait "$rec"
 status=$?
 ok "the recorder ends when the program does" test "$status" -eq 0
-check "and the trace is whole" "ldb-report -i end.data" 0 'handle'
+check "and the trace has its functions" "ldb-report -i end.data" 0 'handle'
 
 finish

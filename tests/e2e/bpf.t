@@ -76,7 +76,7 @@ judge_life()	# name trace out
 		"$(grep -c "op=4 .*tid=$main other=$sleeper " sched)" -ge 95
 	ok "$1: each sleep has its switch" test \
 		"$(grep -c "op=1 .*flags=[0-9a-f]*1 .*tid=$sleeper " sched)" -ge 95
-	ok "$1: a thread and a process were made" test "$(grep -c "op=32 .*tid=$main " sched)" -ge 2
+	ok "$1: a thread and a process were created" test "$(grep -c "op=32 .*tid=$main " sched)" -ge 2
 	ok "$1: one thread was the last" test "$(grep -c "op=34 .*value=1" sched)" -eq 1
 	ok "$1: nothing lost" eval '! trace-cat "$2" lost | grep .'
 }
@@ -112,7 +112,7 @@ if command -v setpriv >/dev/null; then
 		'kernel events are not available: bpf: needs CAP_BPF and CAP_PERFMON \(run it as root\)$'
 	ok "and nothing was written" test ! -e no.data
 	oracle_not less.data "perf shows a thread's own switches alone, and not the last"
-	check "something else is taken instead, and why is told" \
+	check "other kernel events are used instead, and why is reported" \
 		"setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-bpf,-perfmon,-sys_admin \
 			ldb-record -o less.data -- ./life" 0 'bpf: needs CAP_BPF and CAP_PERFMON'
 else

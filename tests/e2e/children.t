@@ -112,7 +112,7 @@ if [ "$(id -u)" = 0 ]; then
 		check "another user's connections: the recording ends" "timeout 60 ldb-record -o y.data -- sh -c \
 			'python3 crowd.py >crowd.out & sleep 0.5; ./family prefork 3 1500' 2>y.err" 0
 		touch stop
-		ok "they were more than there are places" wait_for 20 "grep -q True crowd.out"
+		ok "there were more connections than the recorder accepts" wait_for 20 "grep -q True crowd.out"
 		ok "children are recorded all the same" has_more y.err 3
 	else
 		skip "another user's connections" "no python3"

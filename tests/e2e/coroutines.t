@@ -29,7 +29,7 @@ record_seen()	# form how name...
 			[ "$(in_stack "${by}work_$name ")" -gt 2000000 ] || missing="$missing work_$name()"
 		done
 		[ -n "$missing" ] || return 0
-		diag "$how, $form: not seen enough:$missing, spent: $(cat spent), once more"
+		diag "$how, $form: not observed enough:$missing, spent: $(cat spent), once more"
 	done
 	return 0
 }
@@ -42,17 +42,17 @@ for how in ucontext by_hand untold; do
 		esac
 		# shellcheck disable=SC2086	# names are words
 		record_seen $form $how $names
-		ok "$how, $form: what runs on a stack of its own is seen" test -z "$missing"
+		ok "$how, $form: what runs on a stack of its own is observed" test -z "$missing"
 		# Between a function and the root of its stack there is no function of another
 		# stack.
 		wrong=$(grep -E '(body_|first).*;(work_main|loop_|run_)|body_a.*(body_b|work_b)|body_b.*(body_a|work_a)' stacks)
-		ok "$how, $form: no caller that called nothing" test -z "$wrong"
+		ok "$how, $form: no function has a caller that did not call it" test -z "$wrong"
 		[ -z "$wrong" ] || diag "$wrong"
 		ldb-report -i c.data --summary --json >report.json
 		# Nothing is known about the time of a rejected poll.
 		unread=$(jq '[.threads[] | .disorder + .foreign] | add' report.json)
 		[ "$form" = migrate ] ||
-			ok "$how, $form: all stacks can be read ($unread looks could not)" test "${unread:-1000}" -lt 20
+			ok "$how, $form: all stacks can be read ($unread polls could not)" test "${unread:-1000}" -lt 20
 	done
 done
 finish

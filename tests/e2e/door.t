@@ -82,7 +82,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	ends_well "root's process"
 fi
 
-# A program into which the runtime cannot be loaded is recognised as such, and continues.
+# A process that is stopped, or traced by another one, is recognised as such, and continues.
 ./stopped nanosleep >stopped.out 2>stopped.err &
 pid=$!
 sleep 0.2

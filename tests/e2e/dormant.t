@@ -110,9 +110,9 @@ for how in "" "./refuse close_range"; do
 done
 before=$(date +%s%N)
 ldb-record -q -o r.data -- ./refuse close_range ./plain pipe 2>r.err | cat >/dev/null
-ok "... as soon as that, not at its end" test $((($(date +%s%N) - before) / 1000000)) -lt 20000
+ok "refused: the reader of the pipe ends within 20 s" test $((($(date +%s%N) - before) / 1000000)) -lt 20000
 
-# main() has returned from its thread; the process continues.
+# main() has left by pthread_exit(); the process continues.
 mkfifo input
 ./linked leave-main <input >left.out &
 pid=$!

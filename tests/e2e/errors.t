@@ -43,7 +43,7 @@ ok "an uninstrumented program is named in one line" eval \
 	"test \"\$(printf '%s\n' \"\$out\" | grep -c '^ldb-record: .*\\(plugin\\|instrument\\)')\" -eq 1"
 diag "status $status: $out"
 
-# These tests write the trace to different places.
+# These tests write the trace to places where there can be none.
 check_one_line "no such folder" "ldb-record -o no/such/folder/x.data -- ./server 1" 1 '^ldb-record: .*no/such/folder'
 check_one_line "the output is a folder" "ldb-record -o . -- ./server 1" 1 '^ldb-record: '
 

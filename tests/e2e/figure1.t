@@ -34,7 +34,7 @@ check_jq "and its caller" handler.json '.caller | test("^main")'
 check_jq "snapshot takes milliseconds" report.json \
 	'[.functions[] | select(.function | test("^snapshot"))] | length > 0 and .[0].p50_ns > 1000000'
 
-check "every report states observed calls of calls" "ldb-report -i t.data" 0 '[0-9].* observed of .*[0-9]'
+check "the report states observed calls of all calls" "ldb-report -i t.data" 0 '[0-9].* observed of .*[0-9]'
 check "and per thread" "ldb-report -i t.data" 0 'observed/all calls: +figure1 [0-9]+ .*/.* background [0-9]+ .*/'
 check "and what was lost: nothing" "ldb-report -i t.data" 0 '^Lost: nothing'
 check_jq "nothing lost" summary.json '.lost.total == 0'

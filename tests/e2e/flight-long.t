@@ -6,7 +6,7 @@
 #
 #	LDB_TEST_TIMEOUT=2600 LDB_FLIGHT_MINUTES=30 sh tests/run.sh tests/e2e/flight-long.t
 #
-# Usually it is one minute.
+# Without LDB_FLIGHT_MINUTES it is one minute.
 #
 # Slow: flight.t does this for some seconds, with a program of its own.
 # Timed: what the programs did must be in the rings when the trigger is met.
@@ -31,7 +31,7 @@ cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 memcached_build ldb
 $CC -O2 -o client -I "$TOP/libldb/include" -I "$servers" "$servers/client.c" "$servers/drive.c" "$servers/wire.c" -lm || exit 1
 
-# Writes a get with so many keys to plant.get; plant_memcached() sends it.
+# Writes a get of several keys to plant.get; plant_memcached() sends it.
 make_get()	# keys
 {
 	awk -v n="$1" 'BEGIN {

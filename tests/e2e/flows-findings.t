@@ -16,7 +16,7 @@ find_in()	# way
 	ok "$1: recorded" test $? = 0
 	ok "$1: same output" cmp want.out got.out
 	ldb-flows -q -i "$1.data" --json >"$1.json"
-	check_jq "$1: self times and wait are all time" "$1.json" '([.components[].self_ns] | add) == .lifetime_ns and .calls > 0'
+	check_jq "$1: self times and waits add up to the threads' time" "$1.json" '([.components[].self_ns] | add) == .lifetime_ns and .calls > 0'
 	check_jq "$1: no thread was lost" "$1.json" '.lost.threads == 0 and .lost.bad_rows == 0'
 }
 
@@ -30,7 +30,7 @@ check_jq "read() and write() are counted exactly" blocks.json '[.functions[] | s
 check_jq "they are where the program's calls are longest" blocks.json '[.functions[:2][].function] | sort == ["read", "write"]'
 
 find_in madvise
-check_jq "each block is given back" madvise.json '.functions[] | select(.function == "madvise" and .caller == "libpool.so") | .calls == 4000'
+check_jq "madvise() is called for each block" madvise.json '.functions[] | select(.function == "madvise" and .caller == "libpool.so") | .calls == 4000'
 check_jq "the allocator's longest call" madvise.json '[.functions[] | select(.caller == "libpool.so")][0].function == "madvise"'
 
 find_in pipeline

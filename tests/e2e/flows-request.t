@@ -19,7 +19,7 @@ ok "recorded" test $? = 0
 ok "same output" cmp want.out got.out
 
 ldb-flows -q --json >f.json
-check_jq "self times and wait are all time" f.json '([.components[].self_ns] | add) == .lifetime_ns'
+check_jq "self times and waits add up to the threads' time" f.json '([.components[].self_ns] | add) == .lifetime_ns'
 for function in $functions; do
 	check_jq "$function: once for each request" f.json "[.functions[] | select(.function == \"$function\" and .caller == \"flows-request\") | .calls] == [40]"
 	check_jq "and timed" f.json "[.functions[] | select(.function == \"$function\" and .caller == \"flows-request\") | .timed] == [40]"

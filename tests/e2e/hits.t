@@ -24,7 +24,7 @@ judge_budget()	# source
 		"ldb-record -q --kernel=$1 --kernel-budget=0.01% -o loop.data -- loopback 3000 2>&1" 0 "^ldb-record: warning: .*$left_out"
 	check "$1: reports say so" "ldb-report -i loop.data 2>&1" 0 "$left_out"
 	ok "$1: there were some before" test "$(nr_soft 0)" -gt 100
-	ok "$1: and none is told after" test "$(nr_soft 0.8)" -eq 0
+	ok "$1: and none is reported after" test "$(nr_soft 0.8)" -eq 0
 	ok "$1: other kernel events go on" test "$(trace-cat loop.data sched | grep -c .)" -gt 10
 	check "$1: all of them, with another budget" \
 		"ldb-record -q --kernel=$1 --kernel-budget=100% -o loop.data -- loopback 2500 2>&1" 0 '^$'

@@ -39,7 +39,7 @@ for kind in locks loader malloc; do
 	said="$said$(inject -d 100ms)"
 	wait "$pid" || said="$said $kind: $? $(cat out err)."
 done
-ok "threads that lock, load libraries or allocate neither" test -z "$said"
+ok "threads that lock, load libraries or allocate notice nothing, either" test -z "$said"
 [ -z "$said" ] || diag "$said"
 
 said=

@@ -62,7 +62,7 @@ done
 # certain CPU or with a certain idle time may really be slow.
 grep -E '"[^"]*(tenant|bytes)' all.txt >found.txt
 diag "$(cat found.txt)"
-diag "$(grep -vcE '"[^"]*(tenant|bytes)' all.txt) findings are of no note"
+diag "$(grep -vcE '"[^"]*(tenant|bytes)' all.txt) findings are not about notes"
 ok "100 traces with exchanged notes" test "$times" -eq 100
 ok "... give at most five findings ($(wc -l <found.txt))" test "$(wc -l <found.txt)" -le 5
 "$BUILD/tests/tools/helpers/permute-notes" n.data permuted.data 1

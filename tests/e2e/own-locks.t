@@ -28,7 +28,7 @@ check_jq "the lock has a name, a kind and one wait" mutex.json "[.locks[] | sele
 check_jq "which took long" mutex.json "any(.locks[]; $is_slot and .waits.max_ns > 10000000 and .waits.max_ns < 1000000000)"
 check_jq "where it waited" mutex.json \
 	"any(.locks[] | select($is_slot) | .sites[]; .op == \"wait\" and (.caller | test(\"lock|fetch\")) and (.file | test(\"own-lock.cc\$\")))"
-check_jq "who had it" mutex.json "any(.locks[] | select($is_slot) | .holders[]; .thread == \"keeper\" and .holds == 1)"
+check_jq "who held it" mutex.json "any(.locks[] | select($is_slot) | .holders[]; .thread == \"keeper\" and .holds == 1)"
 ok "ldb-timeline" eval "ldb-timeline -i t.data --req 1 --json >timeline.json"
 is_wait='.kind == "lock_wait" and .name == "slot_lock" and .lock_kind == "own_lock"'
 check_jq "the request waits for it" timeline.json \
@@ -61,7 +61,7 @@ ok "short ones are left out" eval "ldb-report -i long.data --mutex --json >long.
 check_jq "of waits and holds that were stamped" long.json "all(.locks[]; .kind != \"own_lock\" or .waits.count == 0)"
 
 # Wrong calls do not harm the program, and the recording is sane.
-check "nonsense is said" "record_apart nonsense.data ./own-lock 5 nonsense" 0 '^own-lock: done$'
+check "calls in a senseless order" "record_apart nonsense.data ./own-lock 5 nonsense" 0 '^own-lock: done$'
 check "and reported" "ldb-report -i nonsense.data --mutex" 0 'slot_lock'
 oracle_not nonsense.data "the program says that several threads have one lock at a time"
 

@@ -86,7 +86,7 @@ for how in glibc syscall raw; do
 	ok "recorded, $how: an attack makes no file in root's folder" test ! -e "private/$how"
 done
 
-# The recorder attaches after and before the change.
+# The recorder attaches after the change.
 ./linked glibc wait "$WORK/stop" >attached.out &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"

@@ -137,7 +137,7 @@ jq -r '.shared.frames as $f | .profiles[] | (.name | split(" ")[-1]) as $tid | .
 cut -f1-4 spans | sort >want
 same "speedscope: the spans" want got
 sed 's/ \([0-9]*\)$/	\1/; s/^[^	]*;//' out.folded | awk -F'\t' '{ ns[$1] += $2 } END { for (f in ns) print f "\t" ns[f] }' | sort >got
-same "folded: the time of functions in themselves" own got
+same "folded: the self times of functions" own got
 if command -v go >/dev/null; then
 	HOME=$WORK go tool pprof -top -unit=ns -nodefraction=0 -nodecount=0 out.pprof 2>pprof.err | sed '1,/ flat  flat%/d' |
 		awk '{ ns = $1; sub(/ns$/, "", ns); $1 = $2 = $3 = $4 = $5 = ""; sub(/^ +/, ""); if (ns > 0) print $0 "\t" ns }' | sort >got
@@ -146,7 +146,7 @@ if command -v go >/dev/null; then
 	ldb-export -q --causes -o out.causes folded
 	sed 's/;\[[^;]*\]\( [0-9]*\)$/\1/; s/ \([0-9]*\)$/	\1/' out.causes | awk -F'\t' '{ n = split($1, f, ";") }
 		n > 1 { ns[f[n]] += $2 } END { for (k in ns) if (ns[k]) print k "\t" ns[k] }' | sort >own
-	same "pprof: the time of functions in themselves" own got
+	same "pprof: the self times of functions" own got
 else
 	skip "pprof" "no go tool pprof: apt-get install golang-go"
 fi

@@ -52,7 +52,7 @@ judge "two loops: the first line" loops two_loops "samples\.c:$(line first)\$" "
 judge "two loops: the second line" loops two_loops "samples\.c:$(line second)\$" \
 	"$(awk -v p="$(planted loops)" 'BEGIN { print 100 - p }')"
 judge "zlib: deflate() in it" deflate pack ' library deflate lib(z\.so\.1|c\.so\.6) ' "$(planted deflate)"
-ok "zlib: it is the biggest part, if it was" awk -v p="$(planted deflate)" \
+ok "zlib: it is the biggest part, if it was planted as such" awk -v p="$(planted deflate)" \
 	'NR == 1 { exit !(p < 55 || /library deflate libz/) }' places
 judge "the kernel: its functions" kernel fetch ' kernel ' "$(planted kernel)"
 if [ "$(sed -n 's/^\([0-9a-f]*\) .*/\1/p;q' /proc/kallsyms)" = 0000000000000000 ]; then

@@ -33,13 +33,13 @@ for try in 1 2 3 4 5; do
 done
 diag "$(jq -c '.scanners[] | {polls, changes, handed}' s.json)"
 # Whether both are busy at the same time depends on the host.
-handed="threads were given from one to the other"
+handed="threads were handed from one to the other"
 if jq -e '[.scanners[].handed] | add > 0' s.json >/dev/null; then
 	ok "$handed" true
 else
-	skip "$handed" "not seen busy at the same time"
+	skip "$handed" "they were not busy at the same time"
 fi
-ok "both saw changes" eval "jq -e '[.scanners[].changes] | min > 0' s.json >/dev/null"
+ok "both observed changes" eval "jq -e '[.scanners[].changes] | min > 0' s.json >/dev/null"
 ok "no invocation is there twice" eval "jq -e '.observed_calls <= .calls' s.json >/dev/null"
 
 # With one CPU for the program and the scanner, the scanner sleeps for more than half of the time,

@@ -27,7 +27,7 @@ size=$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/p' plain.txt)
 sed '1,/^.$/d' plain.txt >body.txt
 ok "of the length that it says" test "$(wc -c <body.txt)" -eq "$size"
 check_not "without exemplars" "cat body.txt" 0 ' # \{'
-check "counters are called as their values" "cat body.txt" 0 '^# TYPE ldb_calls_total counter'
+check "TYPE lines name counters as their samples do" "cat body.txt" 0 '^# TYPE ldb_calls_total counter'
 if command -v promtool >/dev/null; then
 	check "Prometheus' own parser takes it" "promtool check metrics <body.txt" 0
 else
@@ -46,7 +46,7 @@ ok "hostile clients: others are served" ./scrape "$port" hostile
 before=$(awk '{ print $14 + $15 }' "/proc/$rec/stat")
 descriptors=$(find "/proc/$rec/fd" -mindepth 1 | wc -l)
 diag "$descriptors descriptors; $before ticks of CPU"
-ok "no more than it may are retained" test "$descriptors" -lt 120
+ok "it limits the number of open connections" test "$descriptors" -lt 120
 check "the recorder serves on" "./scrape $port get 'GET /metrics HTTP/1.0' | head -n 1" 0 '200 OK'
 kill "$rec"
 wait "$rec"
@@ -71,7 +71,7 @@ ok "which add up to them" eval "join whole parts | awk '{ d = (\$2 - \$3) * 1e9;
 check "such as the sleep in which they wait" "cat out.txt" 0 \
 	'^ldb_slowest_request_part_seconds\{class="[A-Z]*",request="[0-9]*",rank="[1-5]",state="[a-z_]+",name="[^"]*"\} 0\.0'
 check_not "functions have names, main() too, which has not ended" "grep ^ldb_slowest_request_part out.txt" 0 'state="function",name="[^"]*\+0x'
-check "the exemplar of its bucket has the first" "cat out.txt" 0 \
+check "the exemplar of its bucket has the first part" "cat out.txt" 0 \
 	'^ldb_request_duration_seconds_bucket\{class="[A-Z]*",le="[^"]*"\} [0-9]+ # \{request="[0-9]+",state="[a-z_]+",name="[^"]*"\} 0\.'
 
 # A socket that a killed recorder has left does not prevent listening; any other file does.

@@ -125,7 +125,7 @@ ok "... after its answer it is not known whose message is sent" test "$(paste -s
 # closed.
 ldb-record -q --kernel none --request=socket -o uncounted-b.data -- ./uncounted serve "$port" 30 >uncounted.txt &
 server=$!
-ok "bytes that the hooks do not see: recorded" eval 'timeout 20 sh waits.sh "$port" &&
+ok "bytes that the hooks do not observe: recorded" eval 'timeout 20 sh waits.sh "$port" &&
 	ldb-record -q --kernel none --request=socket -o uncounted-a.data -- ./uncounted ask "$port" 30 && wait $server'
 ldb-report --archive uncounted.data uncounted-a.data uncounted-b.data >archive.out 2>&1
 ok "... there are messages" eval 'trace-cat uncounted-b.data message | grep -q "^message "'

@@ -75,7 +75,7 @@ if [ -x static ]; then
 fi
 
 if [ -x static ]; then
-	check "of a static liburing it says that its requests are not seen" \
+	check "with a static liburing it warns that rings are not followed" \
 		"ldb-record --kernel none --request=socket -o static.data -- ./static plain 100" 0 \
 		'warning: the program uses io_uring, and 0 of its 1 rings were followed'
 fi

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-record --request=socket makes requests of a program that has no tag: as many as its client
-# made, of the right classes, with epoll, poll, a thread for each connection, and threads that
-# answer what another one has read.  And the program does not notice: what it observes of the
-# interposed functions is the same, also when signals, cancellation and vfork() come in between.
+# Tests that ldb-record --request=socket finds the requests of a program that does not tag them: as
+# many as its client made, of the right classes, with epoll, poll, a thread for each connection, and
+# threads that answer what another one has read.  And the program does not notice: what it observes
+# of the interposed functions is the same, also when signals, cancellation and vfork() come in
+# between.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

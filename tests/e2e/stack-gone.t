@@ -22,5 +22,5 @@ for how in munmap mprotect mremap trim; do
 	status=$?
 	ok "$how: the program went on" test "$status" -eq 0
 done
-check "trim: the stack is still looked at" "ldb-report -i a.data" 0 'work\(\)'
+check "trim: the stack is still read" "ldb-report -i a.data" 0 'work\(\)'
 finish

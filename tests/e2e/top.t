@@ -33,7 +33,7 @@ end_server()	# name
 	wait "$pid"
 	status=$?
 	ok "$1: the program ends as ever" test "$status" -eq 0
-	ok "$1: none of its requests was held up" grep -q ', 0 stalls' server.out
+	ok "$1: none of its requests took more than a second" grep -q ', 0 stalls' server.out
 }
 
 start
@@ -102,7 +102,7 @@ top=$!
 wait_for 10 "grep -q handle kill.out"
 
 # While one tool records, no other one can.
-check_one_line "already looked at" "ldb-top -p $pid" 1 '^ldb-top: .*record'
+check_one_line "already recorded" "ldb-top -p $pid" 1 '^ldb-top: .*record'
 kill -KILL $top
 wait $top 2>/dev/null
 wait_for 5 "! grep -q ldb-scan /proc/$pid/task/*/comm"
@@ -135,7 +135,7 @@ check "a shell goes on when its program has ended" \
 ldb-top -d 0.4 -n 1 --batch -- ./plain >own.out 2>&1
 status=$?
 ok "-n: the program that was started for it is ended" test "$status" -eq 0
-ok "(and had been seen)" grep -q 'handle()' own.out
+ok "(and was observed)" grep -q 'handle()' own.out
 ok "politely: it says good bye" grep -q '^server: served' own.out
 
 # Wrong usage.

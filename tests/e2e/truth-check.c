@@ -38,7 +38,7 @@ struct logfile_header {
 static struct logfile_header head;
 static struct total *totals;
 static struct entry *entries;
-static size_t *first;		/* index of each total in entries */
+static size_t *first;		/* for each total: the index of its first entry */
 static unsigned char *hits;
 static struct ldb_row_gap *gaps;
 static size_t nr_gaps;

@@ -64,7 +64,7 @@ for pair in $(seq $((3 * wanted))); do
 		diag "again $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .difference_ns, .difference_lo_ns, .difference_hi_ns]' again.json | paste -sd ' ')"
 	fi
 done
-[ "$pairs" -gt 0 ] || skip_all "the scanner was kept away in each of $pair pairs"
+[ "$pairs" -gt 0 ] || skip_all "the scanner had too little CPU time in each of $pair pairs"
 ok "the call that went is the first row, and nothing that both have came or went" test $((named * 10)) -ge $((pairs * 9))
 diag "$named of $pairs pairs; the same build twice has no sure row in $same of $pairs"
 if [ -n "${LDB_PAIRS:-}" ]; then

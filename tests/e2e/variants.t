@@ -33,7 +33,7 @@ ldb-report -i c11.data --json >c11.json
 check_jq "C11: both players are in the report" c11.json \
 	'any(.functions[]; .function | test("^pass_ball")) and any(.functions[]; .function | test("^hold_long"))'
 ldb-report -i c11.data --mutex --json >c11-mutex.json
-check_jq "C11: waits for mtx_lock are seen" c11-mutex.json '[.. | objects | to_entries[] | select(.key | test("wait")) | .value | numbers] | any(. > 0)'
+check_jq "C11: waits for mtx_lock are observed" c11-mutex.json '[.. | objects | to_entries[] | select(.key | test("wait")) | .value | numbers] | any(. > 0)'
 
 # With -no-pie, undefined weak functions stay 0, but the tags must be recorded.
 for kind in "-no-pie -fno-pie" "-pie -fPIE" "-no-pie -fno-pie -O0" "-flto"; do

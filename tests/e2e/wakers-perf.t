@@ -8,7 +8,7 @@ need_build
 record_options="--kernel perf"
 record_kinds=plant
 wakers_seen_by=scanner
-# The CPU of a request that waits is idle.
+# The scanner is not pinned: it can use the CPU of a request that waits, which is idle.
 record_apart=
 # perf does not say to which file a system call refers.
 wakers=$(echo "$wakers" | sed 's/sleep:pipe/sleep:read/; s/sleep:socket/sleep:recv/; s/sleep:eventfd/sleep:read/; s/sleep:signalfd/sleep:read/')

@@ -86,7 +86,7 @@ ahead=$(jq -r '.requests[0].chain[1].label' chain.json)
 ldb-timeline -i r20.data --req "${ahead:-0}" --json >ahead.json
 check_jq "which is one" ahead.json '.class == "batch"'
 ldb-timeline -i r20.data --req "${req:-0}" --json >timeline.json
-check_jq "in its timeline: most of its life in the queue" timeline.json \
+check_jq "in its timeline: most of its time in the queue" timeline.json \
 	'.latency_ns as $l | [.segments[] | select(.kind == "queue")] | length == 1 and .[0].end_ns - .[0].start_ns > $l / 2 and
 	 .[0].name == "socket_buffers"'
 
