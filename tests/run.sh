@@ -319,7 +319,7 @@ while read -r file which; do
 	run_file "$file" "$which"
 done <"$lists/timed"
 
-# Each failed test runs once more, one at a time; files from the first run are ignored.
+# Runs the failed tests that get a second try, one at a time.
 if [ -n "$again" ]; then
 	echo "once more, with nothing beside them:"
 	for file in $again; do

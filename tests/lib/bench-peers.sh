@@ -25,7 +25,8 @@ peer_title()
 	esac
 }
 
-# Sets the build that another tool runs (a peer), and the build with which its cost is compared.
+# These print the build that another tool (a peer) runs, and the build with which its cost is
+# compared.
 peer_variant()
 {
 	case $1 in
@@ -44,7 +45,7 @@ peer_base()
 	esac
 }
 
-# For slow tools only a part of the calls is made.
+# Prints by what the number of calls is divided, because some tools are slow.
 peer_share()
 {
 	case $1 in
@@ -100,7 +101,7 @@ peer_done()
 	rm -rf "$scratch" ./*.why
 }
 
-# Prints why the tools of a variant have no rows.
+# Writes to PEER.why, for each tool of a variant, why it has no rows; not for the variant base.
 variant_why()	# variant text
 {
 	for peer in $peers $1; do

@@ -2,7 +2,7 @@
 # Finds which file needs which other file, from the names that a file defines and the names that it
 # uses.  Prints "user definer name" for each pair of files, once.  Inline functions and macros of
 # headers count as part of the files that use them.  Only the text is read; static names belong to
-# their own file, and names of types are not looked at.
+# their own file, and names of types are ignored.
 
 function words(text,	n, at, i)
 {

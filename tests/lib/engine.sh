@@ -13,7 +13,7 @@
 #	record_apart FILE CMD...		ldb-record, program and scanner on two CPUs
 #	oracle_cut NAME...			the recorder of these files is killed on purpose
 #	oracle_not NAME WHY			this file need not be a recording
-#	oracle_off WHY				no recording from here on is of a real program
+#	oracle_off WHY				recordings from here on are not judged
 #	finish					prints the plan; must come last
 #
 # Each file that ldb-record writes is judged by the oracle (oracle/oracle.h), at the end or
@@ -309,7 +309,7 @@ oracle_not()	# name why
 oracle_off()	# why
 {
 	oracle_finish
-	diag "not looked at by the oracle: $1"
+	diag "not judged by the oracle: $1"
 	LDB_ORACLE=
 }
 

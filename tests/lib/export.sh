@@ -5,7 +5,7 @@ PATH=$BUILD/tests/tools/helpers:$PATH
 export PATH
 unset COLUMNS
 
-export_made()	# makes traces with known content: figure1.data, sched.data, ... ...
+export_made()	# makes traces with known content: figure1.data, sched.data, ...
 {
 	for made in figure1 sched kernelonly hostile empty plain; do
 		report-trace $made $made.data || exit 1

@@ -15,9 +15,10 @@
 
 storm_every=${LDB_STORM_EVERY:-10}	# seconds
 storm_samples=60
-storm_most=2				# of one CPU
+storm_most=2				# of one CPU, in the handler: a storm
 
-# Reads the registers that the monitor printed.  Returns true if a CPU is always in the handler.
+# Reads the registers that the monitor printed.  Returns true if storm_most samples of one CPU, or
+# more, are in the first 64 bytes of the handler.
 storm_is_seen()	# said handler
 {
 	awk -v handler="$2" -v most="$storm_most" '

@@ -8,7 +8,7 @@ record_options="--kernel module --budget=100%"
 record_under="taskset -c 1"
 why_tries=1
 wakers_program=why-wakers
-# For each way of waiting six requests are delayed, and two in the clean run.
+# For each way of waiting six requests are due, and two in the clean run.
 export WHY_DUE_EVERY=5
 wakers_requests=390
 wakers_clean_requests=130

@@ -6,11 +6,10 @@
 #	judge_wakers VARIANT FUNCTION [WAY...]	two results for each way, of $wakers.  Planted: the
 #				chain leads to thread producer in FUNCTION, and from there to the
 #				reason.  Clean: no request leads there.
-#	wakers_in_check WAY...	outside of make check-all there are only these: each way is in one
-#				of the scripts with this source at least, and each reason with half of them
+#	wakers_in_check WAY...	outside of make check-all only these ways are tested
 #	judge_all_wakers VARIANT FUNCTION	the same of all ways in one recording, where a recording
-#				takes long.  Planted: one result for all ways, and one for each of which
-#				half must be right.
+#				takes long.  Planted: one result for all ways, and one for each way, of
+#				whose chains half must be right.
 #
 # With wakers_seen_by=scanner only the scanner knows the functions: how many chains are right is
 # printed, but not judged.  wakers_file is the file that the producer writes; record_kinds=plant
