@@ -31,7 +31,7 @@ records_per_call()	# kind count
 	ldb-report -i made.data --summary --json >made.json || exit 1
 	jq -r --arg calls "$calls" '"\(.calls) \(.observed_calls) \($calls)"' made.json | awk '{
 		printf "%-52s %9.2f  ", "records per call", $1 / $3
-		if ($1 / $3 < 0.01) printf "(the plugin gives it none: the rows tell what a skipped function costs)\n"
+		if ($1 / $3 < 0.01) printf "(the plugin gives it none: the rows show what a skipped function costs)\n"
 		else printf "(the others cost nothing; observed by the scanner: %.2g %% of the calls)\n", 100 * $2 / $3 }'
 }
 

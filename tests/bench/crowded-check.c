@@ -160,8 +160,8 @@ static int by_tick(const void *a, const void *b)
 /* Waits */
 
 /*
- * Returns the function in which the thread was according to the trace: by the kernel event of the
- * switch, or else by times.
+ * Returns the call that the thread was in when it waited, according to the trace: by the kernel
+ * event of the switch, or else by times.
  */
 static uint32_t innermost(const struct thread_log *l, const struct crowded_wait *w)
 {

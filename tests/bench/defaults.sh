@@ -20,8 +20,8 @@ defaults_record()	# options... -- command
 	ldb-record -q -o defaults.data "$@" 2>record.log
 }
 
-# Prints, among others, for what share of the time for which the program's threads waited for a CPU
-# ldb's threads were running.
+# Prints, among other figures, for what share of the time for which the program's threads waited for
+# a CPU ldb's threads were running.
 defaults_waits()
 {
 	ldb-report -i defaults.data --sched --json >sched.json 2>report.err || return

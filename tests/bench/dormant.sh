@@ -15,8 +15,8 @@ dormant_run()	# config: prints "CALL-CONFIG NS"
 	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 7 }'
 }
 
-# Measures how long it takes until a recording of a running program has begun.
-attach_time()	# config: prints "attach SECONDS"
+# Measures how long a recording of a running program takes, besides the 10 ms that it is to last.
+attach_time()	# config: prints "attach MS"
 {
 	from=$(date +%s%N)
 	ldb-record --kernel none -q -p "$attach_pid" -d 10ms -o attach.data 2>attach.log || return

@@ -84,7 +84,7 @@ flows_call_round()	# round
 	done
 }
 
-# Prints, for each round, the geometric mean of the ratios of all programs.
+# Prints a row: the geometric mean of the ratios of all programs, formed in each round.
 flows_mean()	# file name bound
 {
 	awk '{ n = split($2, w, "-"); v[$1, w[1], w[n]] = $3; p[w[1]]; r[$1] }

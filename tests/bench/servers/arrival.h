@@ -22,7 +22,7 @@
 #include "stamps.h"
 
 /*
- * The kernel stores stamps per socket; this single variable replaces the receive buffers of all
+ * The address of this variable is the queue in which requests wait: for the receive buffers of all
  * sockets.
  */
 static __attribute__((unused)) char socket_buffers;
