@@ -54,7 +54,7 @@ static void *code(unsigned f, unsigned offset)
 	return (char *)functions[f % NR_FUNCTIONS] + offset;
 }
 
-/* Draws a time around `us`; one in 64 is up to 16 times as long more. */
+/* Draws a time around `us`; one in 64 is longer by up to 16 times `us`. */
 static int64_t some_us(unsigned us)
 {
 	uint64_t ticks = us * TICKS_PER_US;

@@ -78,9 +78,9 @@ check "any lock" "requests 91 91 lock_wait z_lock 9000000 | verdict false - fals
 check "not for some microseconds" "requests 91 91 lock_wait z_lock 90000 | verdict false - false 0" 0 '"verdict":"right"'
 check "a function is none if the thread had no CPU and nobody could know" \
 	"requests 90 90 function f 9000000 | verdict false - false 0" 0 '"nr_false":0,"nr_machine":1.*"verdict":"right"'
-check "but is one if the kernel told" \
+check "but is one if there are kernel events" \
 	"requests 90 90 function f 9000000 | verdict false - true 0" 0 '"nr_false":1.*"verdict":"false alarm"'
-check "nor if the CPU was away" \
+check "nor if the hypervisor took the CPU" \
 	"requests 92 92 function f 9000000 | verdict false - true 0" 0 '"nr_false":0,"nr_machine":1.*"verdict":"right"'
 check "nor if it is no more than the resolution" \
 	"requests 91 91 function a_lock 9000000 | sed 's/\"amounts\"/\"resolution_ns\": 9000000, &/' | verdict false - true 0" 0 '"verdict":"right"'

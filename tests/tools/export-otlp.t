@@ -28,7 +28,7 @@ for trace in ldb sched many hostile; do
 		all(.[] | select(has("parentSpanId")); .parentSpanId == $roots[0].spanId and
 			(.startTimeUnixNano | tonumber) >= ($roots[0].startTimeUnixNano | tonumber) and
 			(.endTimeUnixNano | tonumber) <= ($roots[0].endTimeUnixNano | tonumber)))' $trace.spans >tree.json
-	check_jq "$trace: a root each, the parts below and inside" tree.json .
+	check_jq "$trace: one root each, and the other spans below and inside it" tree.json .
 	ldb-report -q -i $trace.data --requests --json >requests.json
 	jq -s --slurpfile r requests.json "$attributes"' [.[] | select(has("parentSpanId") | not)] |
 		(length == $r[0].requests[0].count + $r[0].requests[0].incomplete) and

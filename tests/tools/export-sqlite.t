@@ -40,7 +40,7 @@ sqlite_as_timeline many.db "$slow" -i many.data
 ldb-report -q --json-summary >s.json
 check "losses" "sql ldb.db \"SELECT count FROM loss WHERE kind = 'overrun'\"" 0 '^3$'
 check "gaps" "sql ldb.db 'SELECT gaps, gap_ns, (SELECT sum(end_ns - start_ns) FROM gap) FROM recording'" 0 '^1\|2000000\|2000000$'
-ok "made and seen" test "$(sql ldb.db 'SELECT made, seen, lost, duration_ns FROM recording')" = \
+ok "calls and observed calls" test "$(sql ldb.db 'SELECT made, seen, lost, duration_ns FROM recording')" = \
 	"$(jq -r '[.calls, .observed_calls, .lost.total, .recording.duration_ns] | join("|")' s.json)"
 ok "threads" test "$(sql ldb.db 'SELECT tid, name, made, seen FROM thread')" = \
 	"$(jq -r '.threads[] | [.tid, .name, .calls, .observed_calls] | join("|")' s.json)"

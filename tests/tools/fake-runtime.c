@@ -214,7 +214,10 @@ static void mode_late(uint64_t ms)
 	puts("funcs=101");
 }
 
-/* Writes random bytes everywhere for ARG seconds, with right check words now and then. */
+/*
+ * Writes random bytes everywhere for ARG seconds, and records, nine of ten with the right check
+ * word.
+ */
 static void mode_garbage(uint64_t seconds)
 {
 	uint64_t until;

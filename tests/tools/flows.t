@@ -28,7 +28,7 @@ check "a narrow screen" "COLUMNS=80 ldb-flows | grep -v '^[A-Z0-9]' | awk 'lengt
 
 ldb-flows --json >f.json
 check_jq "JSON: what it is" f.json '.format == "ldb-flows" and .version == 2 and .threshold_ns == 20000'
-check_jq "self times and wait are all time, to the nanosecond" f.json '([.components[].self_ns] | add) == .lifetime_ns and .lifetime_ns == 260000000'
+check_jq "self times and waits add up to the threads' time, to the nanosecond" f.json '([.components[].self_ns] | add) == .lifetime_ns and .lifetime_ns == 260000000'
 check_jq "the wait is one of them" f.json '.wait_ns == (.components[] | select(.wait) | .self_ns)'
 check_jq "shares are 1" f.json '[.components[].share] | add | . > 0.999999 and . < 1.000001'
 check_jq "the matrix has the time of functions" f.json '([.matrix[].total_ns] | add) == ([.functions[].total_ns] | add)'
@@ -60,7 +60,7 @@ check "it has the category of the function" "ldb-why --slowest 1" 0 '^ +1 +1 +3\
 check "all time of the request" "ldb-why --slowest 1" 0 '^  1\.30ms  20\.0 % +1  library_call sqlite3_step\(\) of libsqlite3\.so\.0 in request_handler$'
 check "sums are exact" "partition-sums ldb.data" 0 '^20 requests, 120 shares$'
 check "and those of timelines, stacks and profiles" "one-attribution ldb.data" 0 ' 0 not the same$'
-check "the timeline's story" "ldb-timeline --slowest 1" 0 '^req 119: 6\.50 ms \(p50 3\.50 ms\): 4\.00 ms in deflate\(\) of libz\.so\.1; 1\.30 ms in sqlite3_step\(\)'
+check "the timeline's sentence" "ldb-timeline --slowest 1" 0 '^req 119: 6\.50 ms \(p50 3\.50 ms\): 4\.00 ms in deflate\(\) of libz\.so\.1; 1\.30 ms in sqlite3_step\(\)'
 check "its picture" "ldb-timeline --slowest 1" 0 '^  libraries .*deflate\+'
 check "its list" "ldb-timeline --slowest 1" 0 '^   5\.00ms    200us           main 1              pread64\(\) of libc\.so\.6'
 ldb-timeline --slowest 1 --json >t.json

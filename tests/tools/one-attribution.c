@@ -6,8 +6,8 @@
  *	one-attribution FILE
  *
  * The partition of the whole trace, which ldb-why shows, is compared with the causes of the
- * request's timeline, with folded stacks, pprof and speedscope (--req, --causes), and with the flame
- * graph of ldb-report's page.
+ * request's timeline, with folded stacks, pprof and speedscope (--req, --causes), and with the
+ * flame graph of ldb-report's page.
  *
  * Where libraries' calls were recorded, the times of states are compared and not the stacks: the
  * partition has these calls as leaves, and the others as frames.
@@ -113,7 +113,7 @@ static bool is_in_queue(const struct partition *p, uint32_t path)
 	return false;
 }
 
-/* Is it time of the request's own threads of which something is known? */
+/* Returns true if it is time of the request's own threads, of which something is known. */
 static bool is_own(const struct partition *p, const struct leaf *l)
 {
 	return (l->kind < LEAF_QUEUE || l->kind == LEAF_LIBCALL) && !is_in_queue(p, l->path);
@@ -261,7 +261,10 @@ static void of_speedscope(struct model *m, const struct export_options *o, struc
 	free(text);
 }
 
-/* The causes of the timeline, which have no stacks; but their labels, and the times in queues */
+/*
+ * The causes of the timeline have no stacks: functions, labels and whether it was in a queue are
+ * compared.
+ */
 
 static void add_cause(struct sums *sums, enum leaf_kind kind, const struct symbol *func, const char *label,
 		      bool in_queue, int64_t ns)

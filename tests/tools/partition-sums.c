@@ -8,7 +8,8 @@
  * It prints "N requests, N shares"; if a request does not add up there is a line for it, and the
  * exit status is 1.  With times it prints "REQ FUNCTION NS" instead: the time of each request in
  * which the function was the innermost one, running or not.  With waits it prints "REQ LOCK NS", by
- * address.  Tests compare these with sums that were computed in another way.
+ * address.  With stacks it prints "REQ STATE STACK NS".  Tests compare these with sums that were
+ * computed in another way.
  */
 #include <inttypes.h>
 #include <stdio.h>

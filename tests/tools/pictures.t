@@ -85,7 +85,7 @@ $why --blame --folded >folded.out
 ok "folded: a line is a stack and a number" sh -c "test -s folded.out && ! grep -vE '^[^ ;][^;]*(;[^;]+)* [0-9]+\$' folded.out"
 ok "folded: all of it" test "$(awk '{ s += $NF } END { printf "%d", s }' folded.out)" = "$(jq '.blame[0].all_ns' blame.json)"
 ok "folded: locks are named" grep -q ';\[lock_wait [a-z]*_lock\]' folded.out
-check "CPUs: nobody ran for longer than the targets lived" \
+check "CPUs: no task ran for longer than the targets took" \
 	"jq -e '.cpus.lifetime_ns as \$all | (.cpus.cpus | length) > 0 and (.cpus.cpus | all(.known_ns <= \$all and .known_ns == ([.contexts[].ns] | add)))' cpus.json" 0
 ok "CPUs: the instances of all targets" test "$(jq '.cpus.lifetime_ns' cpus.json)" = "$(jq '[.requests[].latency_ns] | add' why.json)"
 

@@ -182,8 +182,8 @@ env printf "$(cat example.hex)" >example.data
 check "the example in ldb.data.v2(5) is a trace" "trace-cat example.data" 0 '^gap tid=7 begin=1000 end=1250$'
 check "its second row" "trace-cat example.data gap" 0 '^gap tid=0 begin=900 end=950$'
 
-# Every option must be in the manual page, and the page may have no others.  A text may have an option
-# at the beginning of a line, too, further to the right.
+# Every option must be in the manual page, and the page may have no others.  A text may have an
+# option at the beginning of a line, too, further to the right.
 ldb-record --help | sed -n 's/^ \{1,8\}\(-[a-zA-Z], \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort >help.txt
 sed -n 's/^\.It .*Fl -\([a-z-]*\).*/\1/p' "$TOP/Documentation/ldb-record.1" | sort >man.txt
 ok "the manual page and --help have the same options" diff help.txt man.txt

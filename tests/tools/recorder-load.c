@@ -6,11 +6,12 @@
  *	recorder-load TRACE MB-PER-SECOND SECONDS MIX	under ldb-record --
  *
  * MIX: "func:60,lock:10,req:20,sched:10", the share of each kind in the bytes.  Times are
- * compressed or stretched to the rate; within a millisecond their distances are unchanged;
- * generations and request ids continue from one replay to the next.
+ * compressed or stretched to the rate; within a millisecond their distances have the same
+ * proportions; generations and request ids continue from one replay to the next.
  *
- * It prints "raw=BYTES events=N ns=WALL cpu_ns=RECORDER rss_kb=RECORDER late_ms=WORST".  cpu_ns is
- * the CPU time of all threads of the recorder from the first event until it has read the last one.
+ * It prints "raw=BYTES events=N ns=WALL cpu_ns=RECORDER rss_kb=RECORDER anon_kb=RECORDER
+ * late_ms=WORST". cpu_ns is the CPU time of all threads of the recorder from the first event until
+ * it has read the last one.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -38,7 +39,7 @@ struct kind {
 	uint64_t loop;
 	double owed;		/* bytes */
 	double bytes;		/* average bytes of an event */
-	double scale;		/* sum of durations */
+	double scale;		/* factor of the durations */
 	uint64_t gen_span, id_span;
 };
 
@@ -255,8 +256,8 @@ static void replay(struct kind *k, const struct event *e, uint64_t tick)
 }
 
 /*
- * Replays as many events of this kind as `bytes` more are due, between two times; returns their
- * number.
+ * Replays events of this kind, of which `bytes` more bytes are due, at times between `from` and
+ * `to`.  Returns their number.
  */
 static uint64_t batch(struct kind *k, uint64_t from, uint64_t to, double bytes)
 {

@@ -24,7 +24,7 @@
  *			the small ones are slow instead
  *	client		a request that is sent to the process of "server"
  *	server		that process, whose clock is 3 ms ahead
- *	untagged	a function that calls itself in two threads, and an event loop; no tags
+ *	untagged	a function that calls itself, in two threads; an event loop; no tags
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that contain markup
@@ -318,9 +318,9 @@ static void calls(void)
 }
 
 /*
- * Thread 1 calls lookup(), which calls itself: each tenth call takes 800 us, the others 300 us.
- * Thread 2 is an event loop whose fifth turn takes 8 ms.  Thread 1 is in a call of lookup() when
- * the recording begins, and when it ends.
+ * Thread 1 calls lookup(), which calls itself: each tenth of the outer calls takes 800 us, the
+ * others 300 us.  Thread 2 is an event loop whose fifth turn takes 8 ms; it calls lookup() for 1
+ * us.  Thread 1 is in a call of lookup() when the recording begins, and when it ends.
  */
 static void untagged(void)
 {

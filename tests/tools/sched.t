@@ -45,7 +45,7 @@ check_jq "causes" 3.json '.causes[0] == {"kind": "runnable", "name": "hog", "lab
 	"by": {"tid": 900, "name": "hog", "pid": 900}, "by_ns": 5000000, "resolution_ns": 1} or (.causes | debug | false)'
 
 # The futex belongs to no known lock.
-check "a futex the shim does not see" "ldb-timeline --req=4" 0 '^req 4: 5\.10 ms.*: 4\.99 ms waiting for futex 0x[0-9a-f]+ \(raw_lock\) in request_handler\(\), held by snapshot\(\) report-trace\.c:[0-9]+ of thread snapshotter 2'
+check "a futex that the shim does not know" "ldb-timeline --req=4" 0 '^req 4: 5\.10 ms.*: 4\.99 ms waiting for futex 0x[0-9a-f]+ \(raw_lock\) in request_handler\(\), held by snapshot\(\) report-trace\.c:[0-9]+ of thread snapshotter 2'
 ldb-timeline --req=4 --json >4.json
 check_jq "futex_wait" 4.json '.segments | any(.kind == "futex_wait" and .name == "raw_lock" and .lock_kind == "futex" and .owner == 2 and
 	.waker.tid == 2 and .futex == .lock and .state == "sleeping" and .start_ns == 60010000 and .end_ns == 65000000)'
@@ -75,7 +75,7 @@ check_jq "where its time went" s.json '.threads[] | select(.tid == 1) | .futex_n
 check_jq "and all of it" s.json '.threads[] | select(.tid == 1) | .on_cpu_ns + .runnable_ns + .preempted_ns + .blocked_ns == 1000000000 - 100'
 check_jq "waits for a CPU" s.json '.threads[] | select(.tid == 1) | .delays.count == 6 and .delays.max_ns == 5000000 and .delays.p50_ns == 499000 and
 	.wakeups.count == 3 and .wakeups.p50_ns == 38000'
-check_jq "who had it" s.json '.antagonists[0] | .name == "hog" and .pid == 900 and .count == 3 and .max_ns == 9995000 and
+check_jq "which task ran instead" s.json '.antagonists[0] | .name == "hog" and .pid == 900 and .count == 3 and .max_ns == 9995000 and
 	.total_ns == 9995000 + 2995000 + 5000000'
 check_jq "who woke" s.json '[.wakers[] | [.tid, .irq, .count, .total_ns]] == [[2, null, 2, 14988000], [0, "hard", 1, 1000000]]'
 check "text" "ldb-report --sched" 0 '^main 1 +974ms +5\.05ms +4\.50ms +16\.0ms +1\.00ms +15\.0ms +3 +3 +1$'
