@@ -499,7 +499,10 @@ static void cover_tail(void)
 			hand_share(&a, STORE, x, 1);
 		}
 		build((struct side){ &a, 95, 100 }, (struct side){ &a, 0, 50 }, 3);
-		/* The mean below the median of an exponential distribution is 1 - log 2. */
+		/*
+		 * The mean below the median of an exponential distribution is 1 - log 2 times its
+		 * mean.
+		 */
 		nr += d.diff.lo_ns <= want && d.diff.hi_ns >= want;
 		sum += d.target.mean_ns - d.reference.mean_ns;
 		differential_free(&d);

@@ -43,7 +43,7 @@ static void test_ranks(void)
 	is_int(dist_times(&d).total_ns, 6050, "sum");
 	ok(dist_is_exact(&d), "small ones are exact");
 	dist_free(&d);
-	is_int(pool.nr_used, 0, "the pool is given back");
+	is_int(pool.nr_used, 0, "the pool is empty again");
 }
 
 /* Tests each rank of exact distributions, with numbers of one to 64 bits. */
@@ -106,7 +106,7 @@ static void test_buckets(void)
 	dist_free(&d);
 	dist_free(&half[0]);
 	dist_free(&half[1]);
-	is_int(pool.nr_used, 0, "the pool is given back");
+	is_int(pool.nr_used, 0, "the pool is empty again");
 	free(values);
 }
 
@@ -154,7 +154,7 @@ static void test_pool(void)
 	ok(pool.nr_used == 0 && dist_limit(&pool) == DIST_EXACT_MAX / 2, "what is kept of each");
 	for (int i = 0; i < NR; i++)
 		dist_free(&d[i]);
-	is_int(pool.nr_used, 0, "the pool is given back");
+	is_int(pool.nr_used, 0, "the pool is empty again");
 	free(d);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Checks that the outputs for the same recordings do not change: simulated programs that a seed
- * determines, and rows of random content, are shown in every form, and the hash of each document
- * is compared with that in analysis-golden.h.
+ * determines are shown in every form, and the hash of each document is compared with that in
+ * analysis-golden.h.
  *
  * Other tests check that outputs are right; this one checks that they do not change.  After an
  * intended change, compare the documents before and after, and write the hashes again:

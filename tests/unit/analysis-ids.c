@@ -149,7 +149,7 @@ static void test_near(void)
 	call(11500, 15000, 500);
 	hit(20000, "", 75);
 	call(20010, 25000, 500);
-	is_str(ids(), "unknown unknown 75", "not the one before, if another one began when it was seen");
+	is_str(ids(), "unknown unknown 75", "not the one before, if another one began when it was observed");
 	made_close(&t);
 
 	begin("0");

@@ -94,13 +94,13 @@ static void test_frames(void)
 	for (size_t i = 0; i < set.nr; i++)
 		if (set.events[i].lock == LOCK + 8)
 			ok(set.events[i].begin == 1525 && set.events[i].resolution == 525,
-			   "frame not seen: [1000, 2050]");
+			   "frame not observed: [1000, 2050]");
 		else if (set.events[i].lock == LOCK + 16)
 			ok(set.events[i].begin == 3500 && set.events[i].resolution == 1500,
 			   "after the last frame: [2000, 5000], not past the unlock");
 		else if (set.events[i].lock == LOCK)
 			ok(set.events[i].begin == 1525 && set.events[i].resolution == 525,
-			   "frame seen: [1000, 2050]");
+			   "frame observed: [1000, 2050]");
 	is_bound(1, 8000, 50, 1100, "before the first frame");
 	is_bound(1, 8001, 6000, 8001, "after the last frame");
 	is_bound(1, 700, 50, 700, "no generation");
@@ -120,7 +120,7 @@ static void test_events(void)
 	/* Thread 2 cannot have had the lock before thread 1 released it at 3000. */
 	made_bounded_hold(&t, .tid = 2, .lock = LOCK, .end = 5000, .gen = 1);
 	made_wait(&t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 4000, .end = 5010, .gen = 1);
-	/* a hold of another lock */
+	/* this wait is for another lock */
 	made_wait(&t, .tid = 3, .lock = LOCK + 8, .owner = 1, .begin = 500, .end = 600, .gen = 1);
 	resolve();
 	is_bound(1, 3000, 100, 2000, "a wait that names the holder is an upper bound");
@@ -184,7 +184,7 @@ static void test_places(void)
 	is_str(place_of(LOCK + 2), "in_source", "or the next one outwards");
 	is_str(place_of(LOCK + 3), "in_header", "nobody in the user's source: where it was");
 	is_str(place_of(LOCK + 4), "in_header", "no further than what is not known");
-	is_str(place_of(LOCK + 5), "in_header", "a frame that was not seen");
+	is_str(place_of(LOCK + 5), "in_header", "a frame that was not observed");
 	end();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lets each allocation of the analysis fail once: the operation must be refused, no memory may be
- * lost, and none may be written outside of its block.
+ * Lets an allocation of the analysis fail, another one in each run: the operation must be refused,
+ * no memory may be lost, and none may be written outside of its block.
  *
  * Some allocations are not essential, and their failure is stated in the result: distributions
  * become approximate, threads and CPUs of the scheduler are dropped and counted.  So each analysis
@@ -22,7 +22,7 @@
 #include "analysis-program.h"
 
 /*
- * Of an analysis' allocations, the first 60 are tried, and about this many others, evenly spread.
+ * Of an analysis' allocations the first 60 fail in turn, and about this many others, evenly spread.
  */
 #define TRIES_MAX	300
 

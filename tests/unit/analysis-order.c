@@ -25,7 +25,10 @@ static int compare(const void *pa, const void *pb)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-/* Returns whether the things are sorted to the spare memory if they are not in order, and only then. */
+/*
+ * Returns whether the things are sorted to the spare memory if they are not in order, and only
+ * then.
+ */
 static bool is_sorted_to_spare(const struct thing *things, const struct thing *want, size_t nr)
 {
 	struct thing *first = calloc(nr + 1, sizeof(*first)), *second = calloc(nr + 1, sizeof(*second));

@@ -751,8 +751,8 @@ static void test_random(void)
 }
 
 /*
- * What bounds a call in the whole trace bounds it in the part that is read for a timeline.  Times off
- * the CPU are shorter here than the error of their stamps, so they bound nothing.
+ * What bounds a call in the whole trace bounds it in the part that is read for a timeline.  Times
+ * off the CPU are shorter here than the error of their stamps, so they bound nothing.
  */
 static void test_inexact(int64_t unc, uint64_t seed)
 {

@@ -528,7 +528,10 @@ static void test_stems(void)
 		is_int(tasks_stem(cases[i].name), cases[i].stem, cases[i].name);
 }
 
-/* Reads [from, to] by way of the log, and returns whether the sink got what it got from play_part(). */
+/*
+ * Reads [from, to] by way of the log, and returns whether the sink got what it got from
+ * play_part().
+ */
 static bool is_logged(int64_t from, int64_t to)
 {
 	struct sched_sink sink = { .off = on_off, .migration = on_migration };

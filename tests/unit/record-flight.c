@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the parts of the flight recorder: the ring of blocks, requests that are followed, triggers. */
+/*
+ * Tests the parts of the flight recorder: the ring of blocks, requests that are followed, triggers.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

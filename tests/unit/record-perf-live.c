@@ -61,8 +61,8 @@ static bool is_between(const struct ldb_row_sched *row, const struct said *s)
 }
 
 /*
- * Counts the switches at which the thread of s left its CPU: to sleep if `slept`, otherwise while it
- * was still runnable.
+ * Counts the switches at which the thread of s left its CPU: to sleep if `slept`, otherwise while
+ * it was still runnable.
  */
 static long count_out(const struct rows *rows, const struct said *s, bool slept)
 {
@@ -91,8 +91,8 @@ static size_t count_op(const struct rows *rows, unsigned op, uint32_t tid, uint3
 }
 
 /*
- * There must be as many sleeps and preemptions as the kernel counted; with tracepoints, also about as
- * many wake-ups of the second thread by the first one as the second one slept.
+ * There must be as many sleeps and preemptions as the kernel counted; with tracepoints, also about
+ * as many wake-ups of the second thread by the first one as the second one slept.
  */
 static void check_pingpong(enum perf_mode mode, const struct rows *rows, const struct report *r)
 {

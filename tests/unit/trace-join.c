@@ -519,8 +519,8 @@ static uint64_t lock_of(struct reader *r, uint32_t tid, int64_t begin)
 }
 
 /*
- * The first process had files 5 and 6 at one place, one after the other, and its mapping of file 7 grew.
- * The other two processes have each file at a different address.
+ * The first process had files 5 and 6 at one place, one after the other, and its mapping of file 7
+ * grew.  The other two processes have each file at a different address.
  */
 static void test_shared(void)
 {

@@ -254,8 +254,8 @@ static size_t count_kind(struct reader *r, unsigned kind)
 }
 
 /*
- * A closed file can be continued.  A damaged file, or a file that is not a trace, is refused and not
- * changed.
+ * A closed file can be continued.  A damaged file, or a file that is not a trace, is refused and
+ * not changed.
  */
 static void test_reopen(void)
 {
