@@ -26,8 +26,8 @@ static int compare(const void *pa, const void *pb)
 }
 
 /*
- * Returns whether the things are sorted to the spare memory if they are not in order, and only
- * then.
+ * Returns true if the things are sorted into the spare memory when they are not in order, and stay
+ * in place otherwise.
  */
 static bool is_sorted_to_spare(const struct thing *things, const struct thing *want, size_t nr)
 {

@@ -434,8 +434,8 @@ static void test_nap(void)
 	is_int(count_wrong(&p), 0, "nap: all sum up");
 	is_int(spent(&p, 7, LEAF_SLEEP, "outer", NULL), 3800, "nap: its server slept for nobody");
 	is_int(spent(&p, 7, LEAF_QUEUE, NULL, NULL), 0, "nap: nothing of the queue is left");
-	is_int(spent(&p, 8, LEAF_QUEUE, "queue a_queue", "hand-over"), 300, "nap: this one waited to be told");
-	is_int(spent(&p, 8, LEAF_SLEEP, NULL, NULL), 0, "nap: which is no sleep of its");
+	is_int(spent(&p, 8, LEAF_QUEUE, "queue a_queue", "hand-over"), 300, "nap: this one waited to be handed over");
+	is_int(spent(&p, 8, LEAF_SLEEP, NULL, NULL), 0, "nap: it has no sleep");
 	done_with(&t, &p);
 }
 

@@ -50,7 +50,7 @@ static void test_simple(void)
 	instances_of(7);
 	is_int(r.nr_instances, 1, "one instance");
 	ok(instance(0)->start == 100 && instance(0)->end == 250 && instance(0)->is_complete, "from START to END");
-	is_int(instance(0)->nr_parts, 1, "one part");
+	is_int(instance(0)->nr_parts, 1, "one span");
 	is_int(r.all.p50_ns, 150, "its latency");
 	end();
 }
@@ -291,7 +291,7 @@ static void test_races(void)
 	instances_of(7);
 	ok(r.nr_instances == 1 && instance(0)->is_complete && !instance(0)->has_lost_handoff,
 	   "a consumer may start before the producer's BLOCK");
-	ok(instance(0)->nr_parts == 2 && instance(0)->end == 300, "the queue part is empty");
+	ok(instance(0)->nr_parts == 2 && instance(0)->end == 300, "the span in the queue is empty");
 	end();
 
 	begin();

@@ -529,7 +529,7 @@ static void test_stems(void)
 }
 
 /*
- * Reads [from, to] by way of the log, and returns whether the sink got what it got from
+ * Reads [from, to] by way of the log, and returns true if the sink got what it got from
  * play_part().
  */
 static bool is_logged(int64_t from, int64_t to)
