@@ -366,7 +366,7 @@ void kernel_pause(struct output *out, bool pause)
 {
 	int missing = device_pause(&out->session, pause), ret = missing < 0 ? missing : 0;
 
-	/* Rows from before the pause are delivered first. */
+	/* Rows from before the pause are delivered before the events resume. */
 	if (!pause)
 		kernel_poll(out);
 	if (!ret && out->kernel.source && out->kernel.source->ops->pause)

@@ -19,7 +19,7 @@ struct child_options;
 
 /*
  * When the kernel reads chains of frames: at switches and in between (FRAMES_AUTO: in between only
- * while the scanner is hardly running).
+ * while the CPUs are busy and the scanner hardly runs).
  */
 enum frames_choice { FRAMES_OFF, FRAMES_ON, FRAMES_AUTO };
 

@@ -8,9 +8,9 @@
 #include "record/output/rings.h"
 #include "record/process/proc.h"
 
-/* time of the first count; each interval is twice the previous one */
+/* The rings are counted after this time, and then at intervals that double each time. */
 #define FIRST_NS	20000000LL
-/* names expire after this time, because descriptors may refer to other files */
+/* Names are forgotten after this time, because descriptors may then refer to other files. */
 #define NAMES_NS	100000000LL
 #define LAST_NS		60000000000LL	/* greatest interval */
 #define LINK_NAME	"anon_inode:[io_uring]"

@@ -127,7 +127,7 @@ static void watch_events(void *perf, void *events, size_t nr)
  * One kernel (6.18, in a virtual machine) does not deliver the events that happen while certain
  * tasks run: the idle task of one CPU, and threads of a daemon.  This affects all users of perf.
  * The switches of these tasks, and wake-ups by interrupts meanwhile, are missing without a report
- * of a loss.  (perf marks in each task in which contexts it is inside perf, to detect recursion.
+ * of a loss.  (To detect recursion, perf marks in each task the contexts in which perf's code runs.
  * If such a mark is stale, each event looks like recursion.)
  *
  * watch.c detects this: the thread in an event is not the one that came to the CPU last.

@@ -37,8 +37,8 @@ bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size)
 }
 
 /*
- * Returns true if `mem` is the memory of program `id`.  After execve(), reading from the old
- * descriptor fails.
+ * Returns true if `mem` is the memory of program `id`.  After execve(), reading from a descriptor
+ * that was opened before it fails.
  */
 static bool is_of(int mem, const struct image_id *id)
 {

@@ -3,9 +3,9 @@
  * Counts the FUNC rows of each thread, before the filter.  As in the scanner's counter, invocations
  * from before the recording are not counted.
  *
- * The thread's own counter is ahead of the rows while the recorder has not read all of them.  At
- * the end of a recording they agree.  A dump of the flight recorder is made in between, and uses
- * this count.
+ * The counter in the thread's page is ahead of the rows while the recorder has not read all of
+ * them.  At the end of a recording the two agree.  A dump of the flight recorder is made before
+ * that, and uses this count.
  */
 #ifndef RECORD_ROWS_FUNC_COUNTS_H
 #define RECORD_ROWS_FUNC_COUNTS_H

@@ -146,7 +146,7 @@ void pack_func(struct pack *p, const struct ldb_row_func *row);
 void pack_finish_open(struct pack *p);
 
 /*
- * waiting.c: writes invocations as if the recording ended, while it goes on.  Running invocations
+ * waiting.c: writes invocations as if the recording ended, while it continues.  Running invocations
  * are passed to pack_waiting_func(), between pack_waiting_begin() and pack_waiting_end().  If rows
  * are counted (pack_func_counts()), invocations that the chains retain until more is known of them
  * are written, too.  pack_waiting_exit() reports an exit whose event has not been read yet.

@@ -416,8 +416,8 @@ static uint32_t nr_unchanged(const struct known *k, const volatile struct ldb_st
 /*
  * Writes the functions that have been running since the last note_frames(), while the scanner
  * continues to write.  Each generation is used only once, so a frame is valid if its generation is
- * the stored one both before and after it is copied.  This includes callers whose callees change
- * all the time.
+ * the stored one both before and after it is copied.  So callers are written even if their callees
+ * change all the time.
  */
 static void write_running(struct threads *t, unsigned slot, int64_t end)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes invocations as if the recording ended, while it goes on: those that are running, and those
- * that have ended but of which more may become known.  They are written again when they are
- * complete, so this is for a trace that ends now: a dump of the flight recorder.
+ * Writes invocations as if the recording ended, while it continues: those that are running, and
+ * those that have ended but of which more may become known.  They are written again when they are
+ * complete, so this is only for a dump of the flight recorder, which ends now, and for a live
+ * recording, whose reader drops old rows.
  */
 #include "record/rows/private.h"
 

@@ -31,8 +31,9 @@
  * recording
  */
 #define STRANGERS_MAX	(CHILDREN_PENDING / 2)
-#define STRANGERS_FEW	8			/* if there are more such connections than this, */
-#define STRANGER_NS	20000000LL		/* they must prove it within this time */
+/* If there are more than STRANGERS_FEW of them, they must send the first message in this time. */
+#define STRANGERS_FEW	8
+#define STRANGER_NS	20000000LL
 
 void children_begin(struct recording *r)
 {

@@ -85,7 +85,7 @@ static bool may_return(void)
 	return !ret;
 }
 
-/* Excludes isolated CPUs, on which the user wants no interruptions. */
+/* Excludes isolated and nohz_full CPUs, on which the user wants no interruptions. */
 static void leave_isolated(void)
 {
 	uint8_t is_isolated[CPULIST_MAX] = { 0 };

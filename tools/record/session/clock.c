@@ -106,7 +106,7 @@ bool clock_offset(pid_t pid, int64_t *ns)
 	struct stat own, its, children;
 
 	*ns = 0;
-	/* This kernel has no time namespaces. */
+	/* Without this file, the kernel has no time namespaces. */
 	if (!proc_stat(0, "ns/time", &own))
 		return true;
 	/*
