@@ -252,7 +252,7 @@ extern bool ldb_arm_isolated, ldb_force_tsc;
 
 struct ldb_file {
 	struct mutex	pausing;	/* held during a pause or resume; taken before `lock` */
-	struct mutex	lock;		/* held by CREATE, JOIN, REG, UNREG, at the end of resuming */
+	struct mutex	lock;		/* held by CREATE, JOIN, REG, UNREG; at a resume's end */
 	struct ldb_session *s;		/* set once; read without `lock` by ldb_order_session() */
 };
 

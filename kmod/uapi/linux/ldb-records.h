@@ -61,7 +61,7 @@ enum ldb_event {
 	 * known (the module does not know it)
 	 */
 	LDB_EV_SWITCH		= 0x401,
-	/* 2 slots, see struct ldb_switch_rec; tid is observed: it has a page or its chain was read */
+	/* 2 slots, see struct ldb_switch_rec; tid is observed: has a page, or its chain was read */
 	LDB_EV_SWITCH_OUT	= 0x402,
 	/* as SWITCH, but neither task is observed, and an observed thread waits for this CPU */
 	LDB_EV_RUNNING		= 0x403,
