@@ -108,7 +108,7 @@ static void storm(void)
 		if (!rounds)
 			torn++;
 	}
-	ok(seen && !torn, "three threads change it: %ld looks found an entry, %ld a torn one", seen, torn);
+	ok(seen && !torn, "three threads change it: %ld readings found an entry, %ld a torn one", seen, torn);
 }
 
 int main(void)

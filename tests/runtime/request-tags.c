@@ -109,8 +109,8 @@ static void tags(void)
 }
 
 /*
- * Links records as the plugin would: a frame that called tag_here(), and the last frame that was
- * entered.
+ * Links records as the plugin would: the frame that calls tag_here() is the innermost one, and
+ * harness_gen is the generation of the last frame that was entered.
  */
 static void frames(void)
 {
@@ -285,7 +285,7 @@ static void events(void)
 	harness_stop();
 }
 
-/* Makes `command` the next message that the control thread will send; command 0: there is none. */
+/* Checks that the control thread would send `command` next; 0: that it would send nothing. */
 static void next_is(unsigned command, unsigned nr, const char *text, const char *name)
 {
 	struct ldb_msg_command c;

@@ -180,12 +180,12 @@ int main(void)
 	still.moves = false;
 	test_counters(still);
 	look_with(still, known(-1, 0, 0));
-	is_int(nr_walks, 1, "a thread that holds still is walked once");
+	is_int(nr_walks, 1, "the stack of a thread that does not change it is read once");
 	is_int(applied.known, 1, "and what was found of it holds");
 	is_int(applied.nr, 2, "with what is new");
 
 	look_with(known(2, 3, 90), known(2, 2, 95));
-	is_int(nr_walks, 2, "one that moves is walked twice");
+	is_int(nr_walks, 2, "that of one that does is read twice");
 	is_int(applied.known, 2, "what both know stays known");
 	is_int(applied.nr, 0, "and of what is new nothing is in the same place");
 
@@ -195,12 +195,12 @@ int main(void)
 
 	look_with(known(2, 1, 90), known(-1, 1, 95));
 	is_int(applied.times, 1, "the second walk came to an end too early:");
-	is_int(applied.known, 2, "what the first one has seen is not said to have ended");
-	is_int(applied.nr, 0, "and nothing to have begun");
+	is_int(applied.known, 2, "what the first one has found is not reported as ended");
+	is_int(applied.nr, 0, "and nothing is reported as begun");
 
 	look_with(known(-1, 1, 95), known(2, 1, 90));
-	is_int(applied.times, 0, "the first one did: nothing can be said");
-	ok(state.failed, "and that is known");
+	is_int(applied.times, 0, "the first one did: nothing is reported");
+	ok(state.failed, "and the state is not known");
 
 	return done();
 }

@@ -64,7 +64,7 @@ static void begin(uint64_t clock_step, uint32_t budget_ppm)
 static void gaps(void)
 {
 	begin(1, 50000);
-	ok(!pace_is_gap(GAP) && pace_is_gap(GAP + 1), "away for a microsecond is no gap, longer is");
+	ok(!pace_is_gap(GAP) && pace_is_gap(GAP + 1), "a microsecond without a poll is no gap, more is one");
 	begin(GAP / 16 + 10, 50000);
 	ok(!pace_is_gap(16 * (GAP / 16 + 10)) &&
 	   pace_is_gap(16 * (GAP / 16 + 10) + 1), "with a slow clock, what 16 stamps take is none");
@@ -73,14 +73,14 @@ static void gaps(void)
 	scanner.id = 3;
 	pace_stamp(&scanner, 1000000000 + GAP);
 	is_int(nr_written, 0, "a stamp after a microsecond: nothing is written");
-	is_int(scanner.stamp, 1000000000 + GAP, "and it is kept");
+	is_int(scanner.stamp, 1000000000 + GAP, "and it is stored");
 	pace_stamp(&scanner, scanner.stamp + GAP + 1);
 	is_int(nr_written, 1, "after more: one record");
 	ok(written.type == LDB_EV_GAP && written.tid == 0 && written.arg == 1000000000 + GAP &&
 	   written.tsc == 1000000000 + 2 * GAP + 1, "a gap, from the one stamp to the other");
 	is_int(stats.gaps, 1, "it is counted");
 	is_int(stats.gap_tsc, GAP + 1, "with its length");
-	ok(!scanner.was_away && !scanner.was_off, "nobody else ran meanwhile");
+	ok(!scanner.was_away && !scanner.was_off, "no other task ran meanwhile");
 	pace_stamp(&scanner, scanner.stamp + AWAY);
 	ok(!scanner.was_away, "nor in half a millisecond");
 	ok(scanner.was_off, "but share.c checks soon");
@@ -104,28 +104,28 @@ static uint64_t put_off(uint64_t took, uint32_t frames)
 static void charges(void)
 {
 	begin(1, 50000);
-	is_int(put_off(100, 0), 2 * 100 * 20, "a look is paid for twice, from a budget of a twentieth");
+	is_int(put_off(100, 0), 2 * 100 * 20, "a poll is charged twice its duration, for a budget of a twentieth");
 	is_int(stats.cost_tsc, 200, "the scanner counts what it cost");
 	is_int(page.cost_tsc, 200, "and so does the thread");
 	is_int(put_off(LOOK / 2, 0), LOOK * 20, "up to 400 ns");
 	is_int(put_off(LOOK / 2 + 1, 0), LOOK * 20, "what takes longer was an interruption");
 	is_int(put_off(100000, 3), (LOOK + 3 * FRAME) * 20, "120 ns more for each record walked");
-	is_int(stats.cost_tsc, 200 + 2 * LOOK + LOOK + 3 * FRAME, "all of it is counted");
-	is_int(page.cost_tsc, stats.cost_tsc, "twice");
+	is_int(stats.cost_tsc, 200 + 2 * LOOK + LOOK + 3 * FRAME, "the scanner counts all of it");
+	is_int(page.cost_tsc, stats.cost_tsc, "and so does the thread");
 	session.budget_ppm = 999999;
 	is_int(put_off(LOOK, 0), LOOK * 1000000 / 999999, "a budget of all but a millionth");
 	session.budget_ppm = 1000000;
-	is_int(put_off(100, 0), 0, "a budget of everything: nothing is put off");
+	is_int(put_off(100, 0), 0, "a budget of 100 %: no poll is delayed");
 	begin(1, 0);
 	is_int(session.budget_ppm, 1, "no budget is the smallest one");
-	is_int(put_off(1, 0), 2000000, "and can be divided by");
+	is_int(put_off(1, 0), 2000000, "and is not 0");
 }
 
 static void owes(void)
 {
 	begin(1, 50000);
 	st.settling = true;
-	is_int(put_off(100, 0), 0, "a look that only found it moving is not paid for yet");
+	is_int(put_off(100, 0), 0, "a poll after which the thread is left alone delays nothing yet");
 	is_int(st.owed, 200, "but owed");
 	is_int(stats.cost_tsc, 200, "and counted");
 	put_off(10, 0);
@@ -143,7 +143,7 @@ static void bursts(void)
 	is_int(st.next_poll, scanner.stamp, "a quiet thread has saved up 2 us");
 	st.next_poll = scanner.stamp - BURST;
 	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
-	is_int(st.next_poll, scanner.stamp + 40, "what a look costs more than that puts off");
+	is_int(st.next_poll, scanner.stamp + 40, "what a poll costs more than that delays the next one");
 	st.next_poll = scanner.stamp - BURST - 1;
 	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
 	is_int(st.next_poll, scanner.stamp + 40, "but no more than that was saved up");
@@ -169,12 +169,12 @@ static bool seen_change(void)
 static void settles(void)
 {
 	begin(1, 50000);
-	ok(!seen_change() && st.in_step && !st.settling, "at first a change is looked at at once");
+	ok(!seen_change() && st.in_step && !st.settling, "at first the stack is read at once after a change");
 	st.settle = 2;
 	st.in_step = false;
-	ok(seen_change(), "a thread that is left alone for two steps is");
+	ok(seen_change(), "a thread with a wait of two steps is left alone");
 	ok(st.settling && st.in_step && st.next_poll == now + 2 * STEP, "for 200 ns");
-	ok(!seen_change(), "and then looked at, changed or not");
+	ok(!seen_change(), "and then its stack is read, changed or not");
 	st.settling = false;
 	st.looked = now - LIVE;
 	ok(pace_settle(&st, now, true, false), "the last poll was a microsecond ago: the change is fresh");
@@ -184,7 +184,7 @@ static void settles(void)
 	st.looked = now - 1;
 	for (int i = 1; i <= 4; i++) {
 		ok(pace_settle(&st, now, false, false) && st.settling && !st.in_step &&
-		   st.next_poll == now + STEP, "what it does is not known: it is waited, %d", i);
+		   st.next_poll == now + STEP, "its state is not known: it is left alone, %d", i);
 	}
 	ok(!pace_settle(&st, now, false, false), "four times");
 	st.tries = 0;
@@ -209,7 +209,7 @@ static void learns(void)
 	st.tries = 3;
 	pace_walked(&st, false);
 	ok(!st.settling && !st.tries && st.trust == 0 && st.settle == 0,
-	   "a walk whose begin was not seen does not count, but is over");
+	   "a walk whose begin was not observed does not count, but is over");
 	walk(false, 1);
 	ok(!st.settling && !st.in_step && !st.tries, "one that counts is over too");
 	ok(st.settle == 1 && st.trust == 4, "no trust, and it fails: the next longer while, trusted anew");

@@ -155,7 +155,7 @@ static void keeps(void)
 	nr_runnable_is(nr_cpus + 5);
 	scanner.was_off = true;
 	runs(300 * MS);
-	is_int(nr_sleeps, 0, "some CPUs are not for this program: the number tells nothing");
+	is_int(nr_sleeps, 0, "some CPUs are not for this program: the number of runnable threads is not used");
 	share_end(&scanner);
 	has_filter = true;
 	begin(true, -1);

@@ -9,7 +9,7 @@ static void first_look(void)
 {
 	begin(3, true);
 	look_now();
-	is_int(stack.depth, 3, "the first look finds all frames");
+	is_int(stack.depth, 3, "the first poll finds all frames");
 	is_int(st.depth, 3, "and knows them");
 	for (unsigned i = 0; i < 3; i++) {
 		const struct ldb_stack_frame *k = &stack.frame[i];
@@ -17,7 +17,7 @@ static void first_look(void)
 		ok(k->gen == (i + 1) << LDB_GEN_SHIFT && k->addr == (uintptr_t)at(i) &&
 		   k->pc == 0x1001 + i && k->ret == 0x2001 + i, "frame %u is what the program wrote", i);
 		ok(k->start_min == 90000 && k->start_max == looked_at + 10 &&
-		   k->last_seen == looked_at + 10, "it began before the look");
+		   k->last_seen == looked_at + 10, "it began before the poll");
 		is_int(k->flags, LDB_FUNC_F_FROM_START, "and before the recording");
 	}
 	ok(st.last_ok == looked_at && page.last_look_tsc == looked_at, "the state is known");
@@ -26,13 +26,13 @@ static void first_look(void)
 	   page.scans == 1 && page.looks_changed == 1, "all is counted");
 	ok(nr_walked == 1 && was_valid && !was_known && !was_still, "it was a walk, and valid");
 	is_int(paid_frames, 4, "which is paid for, and for its end");
-	is_int(paid_took, 20, "from before the look to after the walk");
+	is_int(paid_took, 20, "from before the poll to after the walk");
 	is_int(scanner.walks % 2, 0, "nobody reads now");
 	look_now();
 	ok(st.last_ok == looked_at && page.last_look_tsc == looked_at && st.looked == looked_at,
 	   "the same: known again");
 	ok(stats.looks == 2 && stats.changes == 1 && nr_stamps == 3, "without a stamp or a walk");
-	is_int(st.lowest_top, (uintptr_t)at(2), "so deep its stack was seen in use");
+	is_int(st.lowest_top, (uintptr_t)at(2), "how deep its stack was observed in use");
 	begin(1, false);
 	look_now();
 	is_int(stack.frame[0].flags, 0, "a thread that was born in the recording");
@@ -70,7 +70,7 @@ static void calls(void)
 	ok(record(0)->start_max == came && record(0)->start_unc == came - (known - 100 - 30),
 	   "its begin, and how well that is known");
 	ok(record(0)->cont1 == LDB_EV_CONT + 1 && record(0)->cont2 == LDB_EV_CONT + 2, "three slots");
-	ok(page.seen == 1 && !page.below_threshold, "counted as seen");
+	ok(page.seen == 1 && !page.below_threshold, "counted as observed");
 	leave(0);
 	look_now();
 	ok(nr_written == 2 && record(1)->flags == LDB_FUNC_F_FROM_START && record(1)->start_unc == 0xffffffff,
@@ -97,7 +97,7 @@ static void again(void)
 	for (unsigned i = 0; i < 5; i++)
 		leave(0);
 	look_now();
-	ok(nr_written == 1 && stack.depth == 2, "what came and went between two polls is not seen");
+	ok(nr_written == 1 && stack.depth == 2, "what came and went between two polls is not observed");
 	is_int(page.made, 6, "but counted");
 	is_int(st.b[0].calls_to - st.b[0].calls_from, 6 * LDB_GEN_ONE, "by its generations");
 	leave(0);
@@ -244,7 +244,7 @@ static void too_deep(void)
 	look_now();
 	ok(stack.depth == SCAN_DEPTH_MAX && page.too_deep == 1, "what has no room any more is counted");
 	is_int(stack.frame[SCAN_DEPTH_MAX - 1].gen, (uint64_t)SCAN_DEPTH_MAX << LDB_GEN_SHIFT,
-	       "the outer ones are kept");
+	       "the outer ones are retained");
 }
 
 /*
@@ -278,11 +278,11 @@ static void disturbed(void)
 	look_now();
 	on_stamp = NULL;
 	ok(page.invalid == 1 && stats.invalid == 1 && !was_valid && nr_walked == 2, "the thread moved: not valid");
-	ok(stats.scans == 1 && st.b[0].gen == 0, "whatever comes is looked at again");
+	ok(stats.scans == 1 && st.b[0].gen == 0, "the stack is read again at the next poll");
 	ok(st.depth == 3 && st.failed && st.last_ok == known, "two walks that do not agree: nothing is known");
 	is_int(paid_frames, 0 + 1 + 2, "both are paid for");
 	ok(st.b[0].mark.gen == gen_word(4) && st.b[0].mark.top == (uintptr_t)at(3) &&
-	   st.b[0].mark.lo == looked_at && st.b[0].mark.hi == looked_at + 10, "the mark is what was seen first");
+	   st.b[0].mark.lo == looked_at && st.b[0].mark.hi == looked_at + 10, "the mark is what was observed first");
 	look_now();
 	ok(st.depth == 4 && stats.scans == 2 && st.b[0].gen == blocks[0].gen && !st.b[0].mark.gen,
 	   "still: a walk that is valid");
@@ -325,7 +325,7 @@ static void looks_at_walks(unsigned nr)
 		walks_seen = scanner.walks;
 }
 
-/* Two walks agree on the outer part of the new frames. */
+/* Tests a walk from a frame that is gone, and what other threads see of a walk. */
 static void agree(void)
 {
 	begin(1, true);
@@ -347,20 +347,20 @@ static void agree(void)
 	on_stamp = looks_at_walks;
 	enter(0, at(5));
 	look_now();
-	is_int(walks_seen % 2, 1, "while a stack is read, everybody can see that");
+	is_int(walks_seen % 2, 1, "while a stack is read, other threads can find that out");
 	is_int(scanner.walks - walks_seen, 1, "and afterwards that it is not");
 	settle = true;
 	nr_stamps = 0;
 	enter(0, at(6));
 	look_now();
-	is_int(walks_seen % 2, 0, "a look that reads none says nothing");
+	is_int(walks_seen % 2, 0, "a poll that reads no stack does not");
 	on_stamp = NULL;
 	settle = false;
 	st.settling = true;
 	look_now();
 	st.settling = true;
 	look_now();
-	ok(!st.settling, "a look that finds nothing changed: it is left alone no longer");
+	ok(!st.settling, "a poll that finds nothing changed: it is no longer left alone");
 }
 
 static void settles(void)
@@ -377,7 +377,7 @@ static void settles(void)
 	mark_hi = looked_at + 10;
 	ok(stats.moving == 1 && st.depth == 2 && stats.scans == 1 && nr_walked == 1, "left alone: no stack is read");
 	ok(st.last_ok == known && st.b[0].mark.gen == gen_word(3) && st.b[0].mark.top == (uintptr_t)at(2) &&
-	   st.b[0].mark.lo == mark_lo && st.b[0].mark.hi == mark_hi, "but what was seen is kept");
+	   st.b[0].mark.lo == mark_lo && st.b[0].mark.hi == mark_hi, "but the observed state is stored");
 	ok(paid_took == 10 && paid_frames == 0 && was_known, "and paid for");
 	enter(0, at(3));
 	settle = false;
@@ -429,7 +429,7 @@ static void settles(void)
 	enter(0, at(2));
 	look_now();
 	look_now();
-	ok(was_known && !was_still, "a change after a look that knew the state");
+	ok(was_known && !was_still, "a change after a poll at which the state was known");
 	st.b[0].gen = 0;
 	look_now();
 	ok(!was_known && was_still, "not known, but as the mark has it");
@@ -456,14 +456,14 @@ static void foreign(void)
 	is_registered = true;
 	enter(0, &other[3]);
 	look_now();
-	ok(page.foreign == 1 && st.depth == 3, "nor is the own one where it was not seen in use");
+	ok(page.foreign == 1 && st.depth == 3, "nor is the thread's own one where it was not observed in use");
 	begin(2, true);
 	is_registered = true;
 	st.lowest_top = (uintptr_t)at(1);
 	for (unsigned i = 0; i < 4; i++)
 		enter(0, &other[5 - i]);
 	look_now();
-	is_int(st.depth, 6, "registered, and seen: from it to the thread's own");
+	is_int(st.depth, 6, "registered, and observed: from it to the thread's own");
 	ok(stack.frame[1].addr == (uintptr_t)at(1) && stack.frame[2].addr == (uintptr_t)&other[5],
 	   "in the order of the calls");
 	is_int(st.lowest_top, (uintptr_t)at(1), "its top says nothing about the own stack");
@@ -494,7 +494,7 @@ static void foreign(void)
 	look_now();
 	is_int(nr_written, 4, "two functions and two of the coroutine's have ended");
 	ok(record(2)->end_max == mark_hi && record(3)->end_max == looked_at + 10,
-	   "of the own stack what the mark tells");
+	   "on the thread's own stack, those that the mark shows");
 	ok(record(0)->end_max == mark_hi && record(1)->end_max == mark_hi, "a callee ends with its caller");
 }
 
@@ -538,7 +538,7 @@ static void two_blocks(void)
 	is_int(paid_frames, 1, "is paid for as far as it was read");
 	st.failed = false;
 	look_now();
-	ok(st.failed, "a look that finds nothing changed does not know more");
+	ok(st.failed, "a poll that finds nothing changed does not make it known");
 	enter(0, at(7));
 	look_now();
 	ok(st.failed && st.depth == 4, "is not forgiven because the other one can");
@@ -549,8 +549,8 @@ static void two_blocks(void)
 }
 
 /*
- * Tests that a function ends after a mark which shows that it began after the mark, while the state
- * is not known because another block cannot be read.
+ * Tests the end of a function that began after a mark, while the state is not known because another
+ * block cannot be read: it is not before the mark.
  */
 static void ends_after_mark(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Simulates a thread in memory, for scan-stack.c: calls and returns are written as compiled code
- * would write them, and requests by the scanner's files to the rest of the runtime are recorded.
+ * Simulates a thread in memory, for scan-stack.c and scan-switch.c: calls and returns are written as
+ * compiled code would write them, and the scanner's calls of the rest of the runtime are recorded.
  * The clock advances by ten ticks with each stamp, and calls a function of the test, which may
  * change the thread's memory in the middle of a poll.
  */
@@ -22,7 +22,7 @@ _Atomic uint32_t nr_blocks;
 intptr_t block_off[LDB_BLOCKS_MAX];
 
 static struct ldb_thread blocks[NR_BLOCKS];
-/* own is the thread's stack, with frame n above frame n + 1; the other stack may be registered. */
+/* `own` is the thread's stack, which is used from its end; `other` may be registered. */
 static struct ldb_frame own[NR_FRAMES], other[NR_FRAMES];
 static bool is_registered;
 static struct ldb_stack stack;
@@ -125,8 +125,6 @@ void pace_pay(struct scanner *s, struct scan_state *state, uint64_t took, uint32
 	paid_frames = frames;
 }
 
-/* The program */
-
 /* The recorder does not want the kernel's counters. */
 void schedstat_changed(struct scanner *s, struct scan_state *state, uint64_t lo)
 {
@@ -137,6 +135,8 @@ void schedstat_still(struct scanner *s, struct scan_state *state, uint64_t lo)
 {
 	(void)s, (void)state, (void)lo;
 }
+
+/* The program */
 
 static uint64_t gen_word(uint64_t gen)
 {

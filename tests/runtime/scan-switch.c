@@ -43,7 +43,7 @@ static void first_run(void)
 	enter(0, &other[9]);
 	look_now();
 	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 4,
-	   "where the own stack was not seen in use nothing is read: the nearest is taken");
+	   "the own stack is not read where it was not observed in use: the nearest known frame is the caller");
 }
 
 /* The switch back was not reported: the chain leads from the own stack to the other one. */
@@ -68,7 +68,7 @@ static void back_untold(void)
 	look_now();
 	enter(0, at(2));
 	look_now();
-	ok(st.depth == 1 && gen_of(0) == 2, "nobody certain: nobody");
+	ok(st.depth == 1 && gen_of(0) == 2, "no certain caller: none");
 }
 
 /* body() is on the other stack and was started by run(), which has returned. */

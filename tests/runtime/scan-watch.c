@@ -26,7 +26,8 @@ static struct ldb_page pages[NR];
 static struct ldb_scan_stats stats[LDB_MAX_SCANNERS];
 static unsigned looks[NR];
 static bool is_running[NR];	/* each poll finds this thread changed */
-static uint64_t still_until[NR]; /* state of the thread that was known when it was polled */
+/* until when the state of the thread was known when it was polled for the first time */
+static uint64_t still_until[NR];
 static uint64_t now;
 
 uint64_t session_clock(void)
@@ -76,7 +77,7 @@ static void begin(unsigned nr_scanners, unsigned nr)
 		scanners[i].stats = &stats[i];
 		scanners[i].stamp = now;
 		scanners[i].sharing = false;
-		scanners[i].behind = true;	/* time at the end of the previous recording */
+		scanners[i].behind = true;	/* as a previous recording may leave it */
 		watch_begin(&scanners[i]);
 	}
 	for (unsigned n = 0; n < nr; n++) {
@@ -90,7 +91,7 @@ static void begin(unsigned nr_scanners, unsigned nr)
 	}
 }
 
-/* Runs one round of polls, as scanner.c does. */
+/* Runs the rounds of one stint, as scanner.c does. */
 static void stint(struct scanner *s)
 {
 	watch_stint(s);
@@ -127,7 +128,7 @@ static void hands_over(void)
 	memset(looks, 0, sizeof(looks));
 	stints(4);
 	ok(looks[0] && looks[1] && looks[2] && looks[3] && looks[4] && looks[5],
-	   "each is still looked at");
+	   "each is still polled");
 }
 
 static void keeps(void)
@@ -155,7 +156,7 @@ static void idle(void)
 	memset(looks, 0, sizeof(looks));
 	stints(20);
 	ok(looks[3] >= 20 * scanners[0].stint_rounds && looks[7] == looks[3],
-	   "and looked at all the time");
+	   "and polled all the time");
 	ok(looks[0] > 0 && looks[0] < looks[3] / 10, "the others now and then");
 	is_running[0] = true;
 	stints(8);
@@ -175,7 +176,7 @@ static void requests_first(void)
 	stints(48);
 	for (unsigned n = 0; n < NR; n++)
 		out += looks[n] == looks[0];
-	is_int(out, NR, "nobody works on a request: all are looked at alike");
+	is_int(out, NR, "no thread is in a request: all are polled alike");
 	for (unsigned n = 0; n < NR; n += 2)
 		atomic_store(&threads[n].in_request, 1);
 	stints(40);
@@ -184,7 +185,7 @@ static void requests_first(void)
 	for (unsigned n = 0; n < NR; n++)
 		*(n % 2 ? &out : &in) += looks[n];
 	out -= NR;
-	ok(in >= 3 * out && out > 0, "those in a request come first (%u looks), the others wait (%u)",
+	ok(in >= 3 * out && out > 0, "those in a request come first (%u polls), the others wait (%u)",
 	   in, out);
 }
 
@@ -205,7 +206,7 @@ static void by_the_module(void)
 	is_int(scanners[0].nr_active, 0, "threads that sleep are not active");
 	memset(looks, 0, sizeof(looks));
 	stints(50);
-	is_int(looks[0] + looks[1], 0, "nor is a line of theirs touched");
+	is_int(looks[0] + looks[1], 0, "and they are not polled");
 	ok(states[0].last_ok + 20 * US > now, "but it is known that they were still");
 
 	came_back = now + 20 * US;
@@ -213,7 +214,7 @@ static void by_the_module(void)
 	pages[0].k_seq = 3;
 	pages[0].k_tsc_in = came_back;
 	stints(2);
-	ok(looks[0] > 0 && !looks[1], "one that runs is looked at");
+	ok(looks[0] > 0 && !looks[1], "one that runs is polled");
 	is_int(still_until[0], came_back, "it had been still until the module saw it come back");
 	is_int(scanners[0].nr_active, 1, "and is active");
 

@@ -86,7 +86,7 @@ static void mutex(const char *name, unsigned level, unsigned waited, unsigned he
 	giver_start(&g);
 	pthread_mutex_lock(&m);
 	next_table.pthread_join(g.thread, NULL);
-	nr = harness_count(HOLD, LDB_LOCK_MUTEX, &m);	/* the tid of the thread that releases it */
+	nr = harness_count(HOLD, LDB_LOCK_MUTEX, &m);	/* holds of the other thread */
 	at(BEGIN + waited + held);
 	pthread_mutex_unlock(&m);
 	diag("%s", name);
@@ -189,7 +189,7 @@ static void failed(unsigned waited)
 int main(void)
 {
 	shim_init();
-	/* This needs a second thread, because mutexes are not recorded before there is one. */
+	/* This creates a second thread: mutexes are not recorded before there is one. */
 	semaphore(THRESHOLD);
 	semaphore(THRESHOLD - 1);
 	mutexes();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that the wrappers work before shim_init(): in constructors of other libraries, in which the
- * first call looks up the real function.
+ * Tests that the wrappers work before shim_init(), as in constructors of other libraries: the first
+ * call looks up the real function.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -63,7 +63,7 @@ static void other_finish(struct other *o)
 	next_table.pthread_join(o->thread, NULL);
 }
 
-/* Returns when the other thread sleeps in the wait it has announced. */
+/* Waits until another thread has announced its wait, and then for long enough that it sleeps. */
 static void wait_for_waiter(const volatile void *lock)
 {
 	while (!waiters_seen(lock))
@@ -205,7 +205,7 @@ static void contended(const char *name, void *lock, unsigned kind, bool has_owne
 	ok(hold->end >= begin && hold->end <= end, "it ends at the unlock");
 	ok(lies_in(harness_site(hold), (void *)take, 256), "site: the call that took it");
 	is_int(hold->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
-	is_int(harness_count(WAIT, 0, NULL), 0, "the wait is kept back until the unlock");
+	is_int(harness_count(WAIT, 0, NULL), 0, "the wait is not written before the unlock");
 	other_finish(&o);
 	wait = harness_last(WAIT, kind, lock);
 	is_int(harness_count(WAIT, kind, lock), 1, "then it is written");
@@ -558,7 +558,7 @@ static void kept_back(void)
 	wait_for_waiter(&m);
 	pthread_mutex_unlock(&m);
 	other_wait_took(&o);
-	is_int(harness_count(WAIT, 0, &m), 0, "a lock is held on: its wait is kept back");
+	is_int(harness_count(WAIT, 0, &m), 0, "the lock is still held: its wait is not written");
 	for (uint32_t n = 0; n < atomic_load(&nr_live); n++)
 		if (atomic_load(&live[n])->tid == (uint32_t)o.tid)
 			t = atomic_load(&live[n]);
@@ -609,7 +609,7 @@ static void many(void)
 		pthread_mutex_init(&m[n], NULL);
 		pthread_mutex_lock(&m[n]);
 	}
-	is_int(thread_self()->list->nr_held, HELD_MAX, "of too many locks the newest are kept");
+	is_int(thread_self()->list->nr_held, HELD_MAX, "of too many locks the newest are retained");
 	for (int n = HELD_MAX * 2; n-- > 0;)
 		pthread_mutex_unlock(&m[n]);
 	is_int(harness_nr(), HELD_MAX, "and timed");

@@ -38,14 +38,14 @@ unsigned harness_nr(void);
 const union harness_rec *harness_rec(unsigned n);
 
 /*
- * Counts records of this type and kind (0: any) about this object (NULL: any); *last is the last
- * of them.
+ * harness_count() counts records of this type and kind (0: any) about this object (NULL: any);
+ * harness_last() returns the last of them, or an empty record.
  */
 unsigned harness_count(unsigned type, unsigned kind, const volatile void *object);
 const struct ldb_lock_rec *harness_last(unsigned type, unsigned kind, const volatile void *object);
 uint64_t harness_site(const struct ldb_lock_rec *r);
 
-/* Waits until a thread of this process sleeps. */
+/* Waits until thread `tid` of this process sleeps. */
 void harness_wait_asleep(int tid);
 
 /* The interposed functions, in the form of the table of the real ones. */

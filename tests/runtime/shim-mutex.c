@@ -111,7 +111,7 @@ static void same_bytes(void)
 
 	next_table.pthread_mutex_lock(&libc);
 	harness_shim.pthread_mutex_lock(&ours);
-	ok(!memcmp(&libc, &ours, sizeof(ours)), "taken, it looks as libc leaves it");
+	ok(!memcmp(&libc, &ours, sizeof(ours)), "taken, it has the same bytes as after libc's function");
 	is_int(libc_trylock(&ours), EBUSY, "libc finds it taken");
 	is_int(harness_shim.pthread_mutex_trylock(&libc), EBUSY, "and so does the wrapper");
 	libc_unlock(&libc);

@@ -169,7 +169,7 @@ static void holders(void)
 	is_int(harness_last(HOLD, OWN, locks)->tid, main_tid, "as its holder");
 	tell(&a, SAY_ACQUIRED, locks);
 	ldb_lock_wait(locks);
-	is_int(harness_count(WAIT, OWN, locks), 0, "waits are kept back");
+	is_int(harness_count(WAIT, OWN, locks), 0, "waits are not written before the release");
 	tell(&a, SAY_RELEASED, locks);
 	wait = harness_last(WAIT, OWN, locks);
 	ok(wait->tid == a.tid && wait->owner == 0, "the first one's holder has no name");
@@ -339,7 +339,7 @@ static void *storm(void *p)
 {
 	unsigned seed = (unsigned)(uintptr_t)p;
 
-	/* The harness asks the C library for the stack, which a signal handler must not do meanwhile. */
+	/* Here the harness calls functions that a signal handler must not interrupt and call. */
 	thread_self();
 	nr_ready++;
 	while (!on_signal_stop) {

@@ -67,7 +67,6 @@ static struct timespec soon_on(clockid_t clock)
 #define NEGATIVE (&(struct timespec){ 1, -1 })
 #define NO_CLOCK CLOCK_PROCESS_CPUTIME_ID
 
-/* Runs f(arg) in another thread and waits for it, with the real functions. */
 static bool unregistered;
 
 struct run {
@@ -83,6 +82,7 @@ static void *run(void *p)
 	return r->f(r->arg);
 }
 
+/* Runs f(arg) in another thread and waits for it, with the real functions. */
 static void elsewhere(void *(*f)(void *), void *arg)
 {
 	struct run r = { f, arg };
@@ -233,7 +233,7 @@ static void *rwlock_from_elsewhere(void *p)
 	return NULL;
 }
 
-/* This timeout is refused even when the lock is free. */
+/* These timeouts and clocks are refused even when the lock is free. */
 static void rwlock_bad_times(pthread_rwlock_t *l)
 {
 	CALL(pthread_rwlock_timedrdlock(l, BAD));
@@ -583,7 +583,7 @@ static void *scenario_thread(void *f)
 	return NULL;
 }
 
-/* The test runs in a thread of its own, because glibc keeps track of priorities per thread. */
+/* A scenario runs in a thread of its own, because glibc keeps track of priorities per thread. */
 static void run_scenario(const struct scenario *s, const struct next *functions, struct log *log)
 {
 	fn = functions;

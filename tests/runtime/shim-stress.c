@@ -4,7 +4,7 @@
  * handler uses the wrappers too.  The test checks that the locks exclude, that each record makes
  * sense, and that the waiter counters come back to zero.
  *
- * LDB_STRESS_SECONDS: how long each level runs (default 1).
+ * LDB_STRESS_SECONDS: how long each of the three parts runs (default 1).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -254,7 +254,7 @@ static bool exact_hold(const struct ldb_lock_rec *r, const void *lock)
 	       (r->flags & LDB_LOCK_F_BEGIN_EXACT);
 }
 
-/* Counts pairs of threads that, according to the records, had the same lock at the same time. */
+/* Counts pairs of holds of one lock that, according to the records, overlap. */
 static long overlaps_of(const void *lock)
 {
 	long bad = 0;

@@ -74,7 +74,7 @@ static uint64_t rnd(void)
 	return *r;
 }
 
-/* The time is mostly very short, and sometimes long enough for other threads to sleep. */
+/* Holds the lock, mostly very shortly, and sometimes so long that other threads sleep. */
 static void hold(const volatile void *lock)
 {
 	uint64_t begin = cpu_tsc(), now = begin;

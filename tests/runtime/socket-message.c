@@ -60,7 +60,7 @@ static const struct message_events events = { begins, class_is, path_is, trace_i
 
 static const struct conversation {
 	const char *name, *bytes;
-	enum message_kind kind, was;	/* was: state of an answer */
+	enum message_kind kind, was;	/* was: protocol of these answers; 0: they are requests */
 	unsigned nr;			/* messages that end */
 	const char *classes, *paths;
 } conversations[] = {

@@ -15,7 +15,7 @@
 #include "shim-harness.h"
 #include "tap.h"
 
-/* This is for the fortified name, which needs -D_FORTIFY_SOURCE and a setjmp() of its own. */
+/* Programs that are compiled with -D_FORTIFY_SOURCE call this in place of longjmp(). */
 void __longjmp_chk(struct __jmp_buf_tag env[1], int val) __attribute__((noreturn));
 
 static struct ldb_frame *top(void)
@@ -97,7 +97,7 @@ static void jumps(void)
 	}
 }
 
-/* A handler on its own stack, registered or not, calls longjmp(). */
+/* A handler on an alternate stack calls siglongjmp(). */
 static void handler(int sig)
 {
 	struct ldb_frame f;
