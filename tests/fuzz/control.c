@@ -272,7 +272,7 @@ static void do_message(struct input *in)
 		messages_receive(&r);
 		return;
 	}
-	/* No number is left for the thread. */
+	/* The number of COMMAND closes the connection: see above. */
 	if (type == LDB_MSG_TEXT && wrong & 0x80)
 		type = LDB_MSG_COMMAND;
 	size = type < sizeof(sizes) / sizeof(sizes[0]) && sizes[type] ? sizes[type] : sizeof(struct ldb_msg);

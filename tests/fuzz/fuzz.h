@@ -95,13 +95,13 @@ void sandbox_leave(void);
  */
 void sandbox_put(const char *name, const void *data, size_t size);
 
-/* This is CLOCK_MONOTONIC; poll() advances it. */
+/* The time of all clocks except CLOCK_REALTIME; poll() advances it. */
 extern int64_t sandbox_ns;
 
-/* Sets what recv() returns: its result and errno, and the message in buf. */
+/* If this is set, it is called in place of recv(). */
 extern ssize_t (*sandbox_recv)(void *buf, size_t size);
 
-/* Data that the code under test writes are discarded. */
+/* Returns a stream that discards all output. */
 FILE *sandbox_null(void);
 
 /* Prints the condition that is not met, and ends the program as a crash would. */

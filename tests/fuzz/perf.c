@@ -3,9 +3,9 @@
  * Fuzzes the perf decoder: rings -> records -> events in order -> rows of the observed thread
  * group, as perf.c moves them.
  *
- * The input is u8 mode, u8 PERF_*, with PERF_FORMATS the offsets of the fields of each tracepoint,
- * u8 the position at which the rings begin; then follow the steps: the enum lists them with their
- * arguments.
+ * The input is u8 mode, u8 PERF_*, with PERF_FORMATS offset and size of the fields of each
+ * tracepoint, u8 for each ring: where it begins; then follow the steps: the enum lists them with
+ * their arguments.
  */
 #include "base/backlog.h"
 #include "record/names/calls.h"
@@ -34,7 +34,8 @@ enum {
 };
 
 enum {				/* u8: the kind of step, modulo the number of kinds */
-	DO_SAMPLE,		/* u8 tracepoint, u8 common_flags, pid, tgid, tid, time; its fields */
+	/* u8 tracepoint, u8 common_flags; pid, tgid, tid, time, addr; the fields */
+	DO_SAMPLE,
 	DO_FAULT,		/* u8 misc, u8: is major; tgid, tid, time, addr */
 	DO_RECORD,		/* u8 type, u16 misc, u8 words: body of numbers; tgid, tid, time */
 	/* u16 type, u16 misc, u16 size in the header; u8 real size, bytes */
@@ -43,8 +44,8 @@ enum {				/* u8: the kind of step, modulo the number of kinds */
 	DO_READ,
 	DO_HEAD,		/* u8 ring, number: its head */
 	/*
-	 * u8: number of entries of the chain, then the entries as symbols or numbers; u8:
-	 * registers; tgid, tid, time
+	 * u8: number of entries of the chain, u8: which registers; tgid, tid, time; the entries, as
+	 * offsets from SYMBOLS_AT; the registers
 	 */
 	DO_CALL,
 	NR_DOINGS
@@ -287,7 +288,8 @@ static void do_sample(struct input *in, unsigned ring)
 			size = field->offset + field->size;
 	}
 	size = size < RAW_MAX ? size : RAW_MAX;
-	if (tp == PERF_TP_IRQ_ENTRY && size + 8 <= RAW_MAX) {	/* a name that its field points to */
+	/* the name to which a field of this tracepoint points */
+	if (tp == PERF_TP_IRQ_ENTRY && size + 8 <= RAW_MAX) {
 		memcpy(raw + 12, &(uint32_t){ size | 8 << 16 }, 4);
 		memcpy(raw + size, "virtio0", 8);
 		size += 8;

@@ -29,10 +29,10 @@ struct machine machine;
 
 static struct fd {
 	bool is_open, is_counters;
-	const char *text;	/* inode of the file for which the descriptor stands */
+	const char *text;	/* contents of the simulated file; NULL: the file is a real one */
 	size_t left;
 } fds[FDS_MAX];
-/* half: index of the other end of the last socket that was made */
+/* half: descriptor of the other end of the last socket that was made */
 static int null_fd = -1, half = -1;
 
 static long do_close(long fd)
@@ -43,7 +43,7 @@ static long do_close(long fd)
 	return close(fd) ? -errno : 0;
 }
 
-/* The control thread's file table is closed with it. */
+/* Also called for a new control thread, which has a file table of its own. */
 void machine_close_all(void)
 {
 	for (int i = 0; i < FDS_MAX; i++)

@@ -39,7 +39,7 @@ struct machine {
 	bool refuses;			/* the device refuses the program */
 	/* the recorder's end of the connection; -1: there is none */
 	int recorder;
-	uint64_t session_size;		/* inode of the last file that was mapped */
+	uint64_t session_size;		/* size of the last mapping that was shared */
 	uint32_t nr_sent[16];		/* messages of the runtime, by type */
 };
 extern struct machine machine;
@@ -58,8 +58,8 @@ unsigned machine_nr_loadavg(void);
 unsigned machine_nr_counters(void);
 
 /* These are shared by runtime-machine.c and runtime-threads.c. */
-bool machine_fails(void);		/* the system call that is being made */
-/* called when the control thread ends, because its file table is closed then */
+bool machine_fails(void);		/* true: the system call that is being made must fail */
+/* closes all descriptors of the runtime's threads */
 void machine_close_all(void);
 void machine_yield(void);		/* lets the coroutine continue that has started this one */
 long machine_sleep(const struct timespec *ts);

@@ -72,7 +72,7 @@ static int other_file(unsigned kind)
 	return r.null;
 }
 
-/* Makes a new file for the session's memory, or something else.  It is closed with r.session. */
+/* Returns a new file for the session's memory, which is also r.session, or another descriptor. */
 static int session_file(unsigned kind, uint64_t size)
 {
 	unsigned seals = F_SEAL_SHRINK | F_SEAL_GROW;

@@ -39,7 +39,7 @@
 #define control_is_leaving	machine_is_leaving
 #endif
 
-/* Only the code of these files that ldb's own threads run is called. */
+/* The runtime's wrappers of these functions must not replace libc's in the fuzz target. */
 #define pthread_create	runtime_pthread_create
 #define thrd_create	runtime_thrd_create
 #define munmap		runtime_munmap

@@ -185,10 +185,7 @@ extern struct ldb_door door;
 
 struct input in;
 
-/*
- * The program's threads: these blocks contain the records that the compiler would emit, and
- * their links.
- */
+/* The program's threads: their stacks contain the records that compiled code would write. */
 static struct own {
 	struct thread *t;
 	struct ldb_thread *blocks;	/* at the thread pointer */
@@ -342,7 +339,7 @@ void machine_sent(const void *message, size_t size)
 	machine.nr_sent[m->type]++;
 }
 
-/* One by one */
+/* The steps */
 
 static void do_record(void)
 {

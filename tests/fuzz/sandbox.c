@@ -273,7 +273,7 @@ int poll(struct pollfd *fds, nfds_t nr, int ms)
 {
 	if (!is_inside)
 		return raw(SYS_poll, (long)fds, nr, ms, 0, 0, 0);
-	/* A wait for a program in steps of a millisecond need not take a thousand steps. */
+	/* Time runs 100 times as fast, so that waits do not take many steps of a millisecond. */
 	sandbox_ns += ms > 0 ? ms * 100000000LL : 0;
 	for (nfds_t i = 0; i < nr; i++)
 		fds[i].revents = 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes seeds for the targets that take one step after the other.  Each kind of step occurs once,
-# with small numbers; see the enums of perf.c, control.c and runtime.c.
+# Makes seeds for the targets that take one step after the other.  Most kinds of steps occur, with
+# small numbers; see the enums of perf.c, control.c and runtime.c.
 #
 # seed-steps.sh FOLDER
 
@@ -51,7 +51,7 @@ done
 	bytes 0 1 0 1 65 0 3 0 8 1 0 0 0 0 7 0 0 7 100 0 8 1 0 9 0
 } >"$1/control/from-hello"
 
-# A program runs: modules, threads, calls, records, and then a sample of it.
+# Prints steps of a program that runs: modules, threads, calls, records.
 work()
 {
 	bytes 6 2 9 1 10 0 0 1 2 10 0 0 3 4 6 3 11 1 1 10 0 2 10 1 0 5 6 6 1 9 129 13 1 6 2

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes seeds for the symbol reader: seed-symbol.sh FOLDER A function or two are compiled in
-# the ways that tools/symbol distinguishes, and are joined as symbol.c takes them.
+# Makes seeds for the symbol reader: seed-symbol.sh FOLDER
+#
+# A few functions are compiled in the ways that tools/symbol distinguishes, and the files are joined
+# as symbol.c takes them.
 
 set -e
 out=$1
@@ -38,7 +40,7 @@ part()	# role file
 	cat "$2"
 }
 
-# These are the addresses to be resolved.
+# Makes a seed.  The addresses to be resolved are in the functions and the table of a file.
 seed()	# name flags file-for-addresses role file ...
 {
 	name=$1
@@ -63,7 +65,7 @@ seed()	# name flags file-for-addresses role file ...
 	done
 }
 
-# Sections that no reader needs only make seeds large.
+# Compiles a.c, without sections that no reader needs: they would only make seeds large.
 build()	# output flags...
 {
 	o=$1

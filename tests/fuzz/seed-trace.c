@@ -2,9 +2,9 @@
 /*
  * Makes seeds for the trace reader: seed-trace FOLDER [TRACE...]
  *
- * It makes a recipe (trace-recipe.h) for each of the given traces, up to 16 KiB, and
- * for traces of a few random rows of every kind that refer to each other; and one for each way
- * in which trace.c reads them.
+ * From each of the given traces, and from traces of a few random rows of every kind that refer to
+ * each other, it makes recipes (trace-recipe.h) of up to 16 KiB: one for each way in which trace.c
+ * reads them.
  */
 #include <zstd.h>
 #include "trace-sample.h"

@@ -15,7 +15,7 @@
 #define FILE_MAX	65536
 #define BASE		0x10000000	/* address of the module, and its bias */
 #define MODULE_SIZE	0x1000000
-#define LINK		"prog.debug"	/* the name that seeds use; see seeds.sh */
+#define LINK		"prog.debug"	/* the name that seeds use; see seed-symbol.sh */
 #define BUILD_ID	"5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f"
 
 enum {

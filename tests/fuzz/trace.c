@@ -90,7 +90,7 @@ static void read_tables(struct reader *r, const struct reader_filter *f)
 	if (!reader_requests(r, &requests, &nr))
 		for (size_t i = 1; i < nr; i++)
 			if (requests[i - 1].id > requests[i].id)
-				sum++;	/* the size may be wrong */
+				sum++;	/* reads all rows: nr may be wrong */
 	*(volatile uint64_t *)&sum = sum;
 }
 

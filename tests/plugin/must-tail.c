@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This plugin for the tests makes calls of must_jump() mandatory tail calls.  GCC has a bit for
+ * This plugin for the tests makes the calls in must_jump() mandatory tail calls.  GCC has a bit for
  * that internally; a program can request it from GCC 15 on.
  */
 #include "../../gcc-plugin/gcc-compat.h"

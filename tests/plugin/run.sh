@@ -46,7 +46,7 @@ results=$(mktemp -d "${TMPDIR:-/tmp}/ldb-plugin.XXXXXX") || exit 1
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# The slow rows come first, so that both processors finish at about the same time.
+# The matrix comes first, so that both processors finish at about the same time.
 for compiler in $compilers; do
 	for row in $rows; do
 		for level in $levels; do
