@@ -7,10 +7,10 @@
 #	-c	also runs "make deps check" there, which takes half an hour more for each
 #
 # It makes each suite's system with debootstrap, once (LDB_CACHE, or ~/.cache/ldb), copies it, and
-# runs what a new user would in the copy: the demo, "make deb" twice, lintian; and in a second copy
-# that has no compiler's headers and no sources, the packages: install, compile, record, report,
-# build the module, remove.  It needs root, debootstrap, the network, 4 GB in LDB_DISTRO_DIR
-# (default /var/tmp), and ten minutes for each.  It prints TAP.
+# runs what a new user would in the copy: the demo, "make deb" twice, lintian; and in a second copy,
+# which has a compiler and kernel headers but not ldb's sources, the packages: install, compile,
+# record, report, build the module, remove.  It needs root, debootstrap, the network, 4 GB in
+# LDB_DISTRO_DIR (default /var/tmp), and ten minutes for each suite.  It prints TAP.
 
 TMPDIR=${LDB_DISTRO_DIR:-/var/tmp}
 export TMPDIR
@@ -61,7 +61,7 @@ bare_root()	# folder
 			{ diag "$(tail -n 5 "$work/debootstrap")"; return 1; }
 	fi
 	cp -a "$base" "$1" && cp /etc/resolv.conf "$1/etc/" &&
-	# This is added to the mirror that debootstrap has used, as on a real system.
+	# Adds the security updates to the mirror that debootstrap has used, as on a real system.
 	sed -n "s|^\(deb .*/debian\)/* $suite main.*|&\n\1-security $suite-security main|p" \
 		"$base/etc/apt/sources.list" >"$1/etc/apt/sources.list" && [ -s "$1/etc/apt/sources.list" ]
 }

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds JSON documents of ldb against their schemas.
+"""Checks JSON documents of ldb against their schemas.
 
 	check.py SCHEMAS			the schemas themselves
 	check.py SCHEMAS [--unseen LIST] FILE...	documents
 	check.py SCHEMAS --mutate FILE...	that a document which is changed is refused
 
-SCHEMAS is the folder; a document's "format" names the file.  A file may hold several
-documents, one after the other, and arrays of them; of a folder, all that are in it.  Prints a line for each thing that is
-wrong, and lines that begin with "#"; exit status 1 if anything is.
+SCHEMAS is the folder of the schemas; a document's "format" is the name of its schema.  FILE may have
+several documents, one after the other, and arrays of them; of a folder, all files are read.  Prints
+a line for each thing that is wrong, and lines that begin with "#"; the exit status is 1 if anything
+is wrong.
 
-Of the elements of an array, the first are looked at and those that differ in anything that
-a schema could tell apart: members, types, signs, words.  A document that is like one before is not looked at
-again.
+Of the elements of an array, the first ones are checked, and those that differ in anything that a
+schema could distinguish: members, types, signs, words.  A document that is like an earlier one is
+not checked again.
 
---unseen: each member that a schema has must have been in some document, or be in LIST,
-lines "SCHEMA MEMBER: why".  What is in LIST and was seen has no business there either.
+--unseen: each member that a schema has must be in a document, or in LIST, which has lines "SCHEMA
+MEMBER: why".  A member that is in LIST and in a document is reported, too.
 """
 import json
 import os
@@ -41,7 +42,7 @@ class Schemas:
 		self.validators = {name: jsonschema.Draft202012Validator(s) for name, s in self.whole.items()}
 
 	def bundle(self, name):
-		"""The schema with what it refers to, so that no validator has to look for files."""
+		"""The schema with what it refers to, so that no validator has to search for files."""
 		whole = rewrite(self.raw[name], lambda ref: ref.replace(COMMON + ".json#/$defs/", "#/$defs/common/"))
 		common = rewrite(self.raw[COMMON]["$defs"], lambda ref: ref.replace("#/$defs/", "#/$defs/common/"))
 		whole.setdefault("$defs", {})["common"] = common
@@ -195,12 +196,12 @@ class Check:
 		known = dict(line.split(": ", 1) for line in lines)
 		every = {m for name, whole in self.schemas.whole.items() for m in members(whole, name, whole)}
 		for member in sorted(every - self.seen - known.keys()):
-			self.complain(f"never seen: {member}")
+			self.complain(f"in no document: {member}")
 		for member in sorted(known.keys() & self.seen):
-			self.complain(f"seen, and yet listed as what never is: {member}")
+			self.complain(f"in a document, although LIST has it: {member}")
 		for member in sorted(known.keys() - every):
-			self.complain(f"listed as never seen, but no schema has it: {member}")
-		print(f"# {len(every)} members, {len(every & self.seen)} seen, "
+			self.complain(f"in LIST, but in no schema: {member}")
+		print(f"# {len(every)} members, {len(every & self.seen)} in documents, "
 		      f"{len(every & known.keys() - self.seen)} that no test can have")
 
 	def mutate(self, path):

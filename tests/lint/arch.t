@@ -22,7 +22,7 @@ of_cpu=$of_cpu'|%%?(r[abcd]x|e[abcd]x|r[sd]i|e[sd]i|r[bs]p|rip|r8|r9|r1[0-5]|fs|
 of_cpu=$of_cpu'|->(rip|rsp|rbp|rax|r[cd]x|r[sd]i|eflags)\>|arch/[a-z0-9_]*(x86|generic)[a-z0-9_]*[/.]'
 
 code_of $(code_files) >"$WORK/code"
-ok "there is code to look at" test "$(wc -l <"$WORK/code")" -gt 50000
+ok "there is code to check" test "$(wc -l <"$WORK/code")" -gt 50000
 grep -E ":[0-9]+:.*($of_cpu)" "$WORK/code" >"$WORK/list"
 ok_empty "CPU code only in arch/ and <ldb/arch.h>"
 

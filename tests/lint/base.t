@@ -39,7 +39,7 @@ cat >planted/passed/a.c <<'C'
 	if (l->nr == l->room && set_room(l, l->room * 2))
 C
 for way in a.c a.h passed; do
-	ok "one that does not is seen: $way" test -n "$(doublings planted/$way)"
+	ok "a hand-written growing array is found: $way" test -n "$(doublings planted/$way)"
 done
 
 halvings()	# folder
@@ -72,7 +72,7 @@ static size_t find(const int *at, size_t nr, int key)
 	return lo;
 }
 C
-ok "another search is seen" test -n "$(halvings planted)"
+ok "a hand-written search is found" test -n "$(halvings planted)"
 
 # Finds hand-written hash tables: chains in a table of pointers; places that are probed one after
 # the other; an index computed by a hash function.  Caches with one place for each key do not count,
@@ -100,7 +100,7 @@ cat >planted/direct/e.c <<'C'
 	for (t = things[hash_of(key) % room]; t; t = t->next)
 C
 for way in chained open direct; do
-	ok "a table of another one's is seen: $way" test -n "$(tables planted/$way)"
+	ok "a hand-written hash table is found: $way" test -n "$(tables planted/$way)"
 done
 
 heaps()	# folder
@@ -119,5 +119,5 @@ C
 cat >planted/heap/g.c <<'C'
 	for (size_t child; (child = 2 * i + 1) < nr; i = child)
 C
-ok "another heap is seen" test "$(heaps planted/heap | wc -l)" -eq 2
+ok "hand-written heaps are found" test "$(heaps planted/heap | wc -l)" -eq 2
 finish

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files that need each other in a circle can only be understood, tested and changed together.
-# Each part, of the tools the recorder, may have no circles except those that are closed by the pairs
-# listed here, with the reason: "user definer", as circles.awk prints them.  The directories of
-# the tools are in the order of tools/directories.mk: none needs one that follows it.
+# Each part (of the tools, only the recorder) may have no circles, except those that are closed by
+# the pairs listed below, each with the reason; a pair is "user definer", as circles.awk prints it.
+# The directories of the tools are in the order of tools/directories.mk: none needs one that follows
+# it.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
@@ -83,7 +84,7 @@ ok_empty "no directory of the tools needs one that follows it"
 needs_later "$WORK/needs" $(directories | tr ' ' '\n' | tac) >"$WORK/list"
 ok "if the list were turned round, many would" test "$(wc -l <"$WORK/list")" -gt 2000
 
-# This is a circle of three, by a function, a macro's and an inline function's.
+# This is a circle of three files: by a function, through a macro, and through an inline function.
 mkdir -p "$WORK/planted"
 cd "$WORK/planted" || exit 1
 cat >all.h <<'END'

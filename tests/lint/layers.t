@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checks that includes go down, as the data does.  The three contracts are the only headers
-# that parts share: linux/ldb.h (A), ldb/abi.h (B), ldb/trace-format.h (C), and the control
-# socket's ldb/control.h between recorder and runtime.
+# Checks that includes go down, as the data does.  The parts share only the headers of the three
+# contracts, linux/ldb.h (A), ldb/abi.h (B) and ldb/trace-format.h (C), and recorder and runtime
+# share that of the control socket, ldb/control.h.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
@@ -33,11 +33,11 @@ ok_empty "tools/ includes no private header of another part"
 
 # --version prints the ABI's number.
 includes tools | awk '$2 == "ldb/abi.h" && $1 !~ /^tools\/(record|ldb-record|cli\/opts)/' >"$WORK/list"
-ok_empty "only the recorder looks at what the plugin emits"
+ok_empty "only the recorder knows what the plugin emits"
 
-# Within tools/, a directory includes its own headers and those of earlier ones in the list, so there
-# is no circle.  record/ is beside symbol/: it is used by top/ alone, and knows no debug information.
-# Its programs for the kernel share one header with it.
+# Within tools/, a directory includes its own headers and those of earlier directories in the list,
+# so there is no circle.  record/ is beside symbol/: only top/ uses it, and it knows no debug
+# information.  Its programs for the kernel share one header with it.
 upward()	# file of includes, directory...
 {
 	upward_list=$1

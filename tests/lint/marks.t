@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Checks the lines "# Timed: WHY", "# Slow: WHY", "# Long: WHY" and "# Alone: WHY" at the head of a
 # script, which say when tests/run.sh and tests/kmod/run.sh run it: a line with a typing error, or
-# one that nobody reads in this folder, would have no effect.
+# one that is not read in this folder, would have no effect.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb's own threads have no thread-local memory, so what runs in them must not
-# call libc: a sanitizer's clock_gettime() in the scanner corrupted the program.
+# ldb's own threads have no thread-local memory, so what runs in them must not call libc: in the
+# scanner, a sanitizer's clock_gettime() would corrupt the program.
 . "$(dirname "$0")/../lib/engine.sh"
 
 obj=$BUILD/obj/libldb

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checks what files must not contain, and what must be readable.
+# Checks the text of files: paths, blanks, indentation, scripts that must parse, tables.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 

@@ -6,7 +6,7 @@
 #
 #	ar.sh rcs ARCHIVE OBJECT...
 #
-# MUTATE_CC: the compiler, with what linking wants, for instance "gcc --coverage".
+# MUTATE_CC: the compiler, with options for linking, for instance "gcc --coverage".
 
 archive=$2
 shift 2

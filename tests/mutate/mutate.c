@@ -15,10 +15,10 @@
  *	op	one operator becomes another
  *	const	a number becomes 0, one more, one less, double, or half
  *	negate	a condition of if or while, the other way round
- *	drop	a statement goes: a call, an assignment, a jump, a return that is not the
+ *	drop	a statement is removed: a call, an assignment, a jump, a return that is not the
  *		last of its function
- *	swap	two neighbouring statements, one of which calls a function, change places
- *		or uses what the other one sets
+ *	swap	two neighbouring statements, one of which calls a function or uses what the
+ *		other one sets, change places
  *
  * Only what is executed is changed: bodies of functions, bodies of macros, and numbers in macros
  * of one line.  Left alone are comments, strings, other directives, types and declarations (but

@@ -9,21 +9,21 @@
 #	-n	how many mutants (default 200); each part gets a share by its number of lines
 #	-s	seed of the draw (default: a new one); it is printed
 #	-p	analysis, trace, scan, shim, module (default: all)
-#	-t	stops after so long; results so far are in the log, and the next run with the
-#		same seed continues
+#	-t	stops after so many seconds; results so far are in the log, and the next run with
+#		the same seed continues
 #	-l	fast: only tests that take twelve seconds at most; unit: only those that do not
 #		depend on the machine's load; default: all of make check-quick that can test
 #		the part
-#	-a	tries those again that survived: after a test was written
-#	-r	the score
+#	-a	tries the mutants again that survived: after a test was written
+#	-r	prints the score
 #
 # A draw is a place in a file (mutate.c).  A mutant that does not compile is drawn again, and
 # so is one whose objects are the same: no test can notice it.  The others are run under the
 # tests, the likeliest first, until one fails.  A test that does not end in four times its
 # usual time and ten seconds has noticed it, too: for a program that is CPU time, or three
 # times as much by the clock, as the machine may be busy.  A mutant that is noticed by the
-# clock, or by a test outside of tests/unit, must be noticed twice, because there may be
-# another reason.
+# clock, or by a test other than those of tests/unit and tests/runtime/scan-*, must be noticed
+# twice, because there may be another reason.
 #
 # All of this happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
 # run; later runs update the tests, not the mutated sources.  Remove the folder to begin anew.
@@ -432,7 +432,7 @@ prepare()
 				{ tail -n 20 "$WORK/build.log" >&2; die "$folder does not build"; }
 		done
 	done
-	# The copies are hard links, which stay unchanged if the next build replaces a file.
+	# restore() takes files from this copy.
 	rm -rf "$WORK/clean" && cp -Rp "$TREE" "$WORK/clean" || die "cannot copy $TREE"
 	for part in $parts; do
 		baseline "$part"

@@ -341,8 +341,8 @@ static void check_counts(struct calls *c)
 }
 
 /*
- * In an observation gap nothing is known; so it must be an interval of a known thread within the
- * recording.
+ * In an observation gap nothing is known; so it must be an interval within the recording, of a known
+ * thread or of all threads.
  */
 static void check_gaps(struct calls *c)
 {
@@ -381,7 +381,7 @@ void check_calls(struct oracle *o)
 	sorted_close(&rows);
 	check_ends(&c);
 	oracle_counts(o, ORACLE_CALLS, "%" PRIu64 " invocations, %" PRIu64 " open, %" PRIu64
-		      " from before; %" PRIu64 " pairs and %" PRIu64 " callers looked at, %zu stacks, %"
+		      " from before; %" PRIu64 " pairs and %" PRIu64 " callers checked, %zu stacks, %"
 		      PRIu64 " beginnings have a second witness",
 		      c.nr_rows, c.nr_open, c.nr_old, c.nr_pairs, c.nr_parents, c.stacks.nr,
 		      c.nr_witnessed);

@@ -87,8 +87,8 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 
 	if (!l) {
 		/*
-		 * Such threads were only counted.  A recorder that was killed may not have observed
-		 * them yet.
+		 * Threads that were not observed have no row, and are only counted.  A recorder that
+		 * was killed may not have observed the thread yet.
 		 */
 		if (o->nr_unobserved || o->is_cut || oracle_excused(o))
 			return true;
@@ -186,7 +186,7 @@ static void read_clock(struct oracle *o)
 		o->end = INT64_MAX / 2;
 	if (!nr && !o->is_cut)
 		oracle_violation(o, ORACLE_TRACE, "no clock", "there is no row of the clocks");
-	oracle_counts(o, ORACLE_TRACE, "%" PRIu64 " looks at the clocks, end %" PRId64, nr,
+	oracle_counts(o, ORACLE_TRACE, "%" PRIu64 " readings of the clocks, end %" PRId64, nr,
 		      o->is_cut ? -1 : o->end);
 }
 
@@ -326,7 +326,7 @@ static void check_instances(struct oracle *o)
 						 PRId64, l->tid, l->creator, l->start);
 		}
 	}
-	oracle_counts(o, ORACLE_THREADS, "%zu instances, %" PRIu64 " ended, %" PRIu64 " not watched",
+	oracle_counts(o, ORACLE_THREADS, "%zu instances, %" PRIu64 " ended, %" PRIu64 " not observed",
 		      o->nr_instances, nr_exited, o->nr_unobserved);
 }
 

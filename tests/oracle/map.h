@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * This hash table maps a uint64_t to an entry of fixed size, which is zeroed when it is made.
- * Entries move only when a new one is made.
+ * Entries move only when a new one is made or one is removed.
  */
 #ifndef TESTS_ORACLE_MAP_H
 #define TESTS_ORACLE_MAP_H

@@ -56,7 +56,7 @@ int64_t sample_judge(const struct sample *s, const struct oracle_options *option
 const char *sample_file(void);
 void sample_end(void);
 
-/* These change the rows of a kind: they drop one row, or exchange two. */
+/* These change the rows of a kind: they drop one row, or add one. */
 #define sample_drop(s, kind, i)								\
 	do {										\
 		memmove(&(s)->kind[i], &(s)->kind[(i) + 1],				\

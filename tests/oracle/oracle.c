@@ -5,7 +5,7 @@
 #include <string.h>
 #include "oracle.h"
 
-/* A trace that a test retains must be complete; if its recorder was killed, its end is missing. */
+/* A trace must be complete; but its end may be missing if its recorder was killed on purpose. */
 static void check_damage(struct oracle *o, const struct oracle_options *options)
 {
 	struct reader_damage d;
@@ -58,7 +58,7 @@ int64_t oracle_first(const char *path, const struct oracle_options *options, cha
 		check_flows(&o);
 	}
 	if (o.nr_excused && o.out)
-		fprintf(o.out, "trace: %" PRIu64 " things missing are put down to records that were lost\n",
+		fprintf(o.out, "trace: %" PRIu64 " missing rows are explained by lost records\n",
 			o.nr_excused);
 	snprintf(rule, size, "%s", o.last_rule ? o.last_rule : "");
 	free(o.witnesses);

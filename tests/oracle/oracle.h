@@ -95,7 +95,7 @@ int64_t oracle_check(const char *path, const struct oracle_options *options);
 /* Does what oracle_check() does, and stores the rule of the first violation, or "", in rule. */
 int64_t oracle_first(const char *path, const struct oracle_options *options, char *rule, size_t size);
 
-/* rule: a short name that is used in no other place. */
+/* rule: a short name, which no other rule has. */
 void oracle_violation(struct oracle *o, enum automaton a, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -81,8 +81,8 @@ static void bad(struct threads *t, const char *rule, const char *fmt, uint64_t w
 }
 
 /*
- * Reports a wrong wake-up, or a wrong move that it causes; if a CPU is deaf, counts it instead,
- * because it may have happened there.
+ * Reports a wrong wake-up, or a wrong move that it causes; if any CPU is deaf, counts it instead,
+ * because an event that would explain it may be missing there.
  */
 static void bad_wakeup(struct threads *t, const char *rule, const char *fmt, uint64_t with,
 		       const char *state)
@@ -95,7 +95,7 @@ static void bad_wakeup(struct threads *t, const char *rule, const char *fmt, uin
 
 static bool may_come_unseen(const struct cpu *c)
 {
-	return c->deaf && !c->observed;	/* or the thread is not known yet */
+	return c->deaf && !c->observed;	/* !observed also if nothing is known of the CPU yet */
 }
 
 static struct cpu *cpu_of(struct threads *t, uint32_t cpu)
@@ -460,8 +460,8 @@ static void check_event(struct threads *t, const struct ldb_row_sched *s)
 }
 
 /*
- * Checks that the thread is on a CPU at tick, when it does something; tick may be wrong by this
- * error.
+ * Checks that the thread is on a CPU at tick, when it does something; tick may be wrong by
+ * kernel_err.
  */
 static void check_runs(struct threads *t, const char *what, uint32_t tid, int64_t tick)
 {
@@ -488,7 +488,7 @@ static void check_runs(struct threads *t, const char *what, uint32_t tid, int64_
 static void check_irq(struct threads *t, const struct ldb_row_irq *q)
 {
 	const struct cpu *c = map_find(&t->cpus, q->cpu);
-	/* Time that the hypervisor took before that was taken from other tasks. */
+	/* Stolen time may have begun before the thread came, so only its end is checked. */
 	int64_t since = q->kind == LDB_IRQ_STOLEN ? q->end : q->start;
 
 	t->nr_irqs++;
@@ -546,7 +546,7 @@ static void others_until(struct threads *t, struct sorted *faults, struct sorted
 	while ((r = sorted_peek(reqs)) && r->tick < tick) {
 		t->nr_stamps++;
 		if (t->o->knows_err)
-			check_runs(t, "tells of a request", r->tid, r->tick);
+			check_runs(t, "records a request", r->tid, r->tick);
 		sorted_next(reqs);
 	}
 }

@@ -40,7 +40,7 @@ copy_of()	# program variant
 	cp -a "$BUILD/bench/servers/$1-$2" "$OUT/$1-$2"
 }
 
-# Makes the suite start the recorded server instead of the binary.
+# Replaces a server by a program that becomes this server, and is recorded.
 record_binary()	# file
 {
 	mkdir -p "${1%/*}/real" && mv "$1" "${1%/*}/real/" &&
@@ -129,7 +129,7 @@ redis_units="unit/printver unit/dump unit/auth unit/protocol unit/keyspace unit/
 	unit/limits unit/obuf-limits unit/bitops unit/bitfield unit/geo unit/hyperloglog unit/lazyfree
 	unit/wait unit/pause unit/querybuf unit/tracking unit/shutdown unit/networking"
 
-# A few lines of its output are hundreds of megabytes long.
+# A few lines of this suite's output are hundreds of megabytes long.
 suite_memcached()
 {
 	{
@@ -228,7 +228,7 @@ run_suite()	# program variant log
 	echo "$1: $(wc -l <"$3.list") outcomes, exit status $(cat "$3.status"), $(($(date +%s) - begin)) s: ${3##*/}"
 }
 
-# The recorders end by themselves when their processes have ended.
+# Waits up to ten seconds for the recorders, which end when their processes have ended.
 wait_recorders()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
