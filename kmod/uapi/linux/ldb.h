@@ -358,9 +358,9 @@ struct ldb_calls {
  * or is interrupted by the CPU's timer, down to the first frame that was emitted before, and the
  * whole chain about once a second.  Without this ioctl only the innermost frame of a thread that
  * leaves its CPU is read.  The creator must repeat the call: a call also confirms that the events
- * that were in the rings at the call before the previous one have been read.  On a CPU whose ring
- * is half full of unconfirmed events, the module stops reading chains in the timer's interrupts,
- * and at three quarters also at switches.
+ * that were in the rings at the previous call have been read.  On a CPU whose ring is half full of
+ * unconfirmed events, the module stops reading chains in the timer's interrupts, and at three
+ * quarters also at switches.
  */
 #define LDB_CHAIN_BLOCKS_MAX	8
 struct ldb_chains {
