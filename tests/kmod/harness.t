@@ -28,7 +28,7 @@ ok "the bad module builds" build_module "$KMOD/bad" "$headers" "$WORK/bad"
 bad="-f $WORK/bad/ldb_bad.ko:/ldb_bad.ko"
 check "a module that behaves is none of its business" "sh $vm $bad $image 'insmod /ldb_bad.ko'" 0
 check "a WARN fails a command that succeeds" "sh $vm $bad $image 'insmod /ldb_bad.ko how=warn; true'" 99 'WARNING: CPU'
-check "an Oops is seen" "sh $vm $bad $image 'insmod /ldb_bad.ko how=oops; true'" 99 'Oops'
+check "an Oops is detected" "sh $vm $bad $image 'insmod /ldb_bad.ko how=oops; true'" 99 'Oops'
 
 # Simulates a breakpoint that never ends: registers in which a CPU is always in the handler.
 . "$TOP/tests/lib/storm.sh"

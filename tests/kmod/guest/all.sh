@@ -7,8 +7,8 @@
 #
 # A TEST is a path: a script (*.t) or a program; both print TAP.  The output of each is enclosed by
 # "@@ begin NAME" and "@@ end NAME STATUS SECONDS KERNEL", where KERNEL is "complained" if the
-# kernel did so during the test, else "clean".  JSON documents that its tools printed come before the
-# end, made smaller by thin.jq, each in a line "# json ...".
+# kernel did so during the test, else "clean".  JSON documents that its tools printed come before
+# the end, made smaller by thin.jq, each in a line "# json ...".
 
 TOP=/ldb
 BUILD=/ldb/build

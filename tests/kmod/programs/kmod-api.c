@@ -506,7 +506,7 @@ static void test_poll(void)
 	}
 	c.pid = pid;
 	is_int(dev_open(&d, &c), 0, "a session of a child");
-	is_int(poll_now(d.fd, 50), 0, "poll: it lives");
+	is_int(poll_now(d.fd, 50), 0, "poll: it has not ended");
 	is_int(dev_stats(&d).dead, 0, "not dead");
 	kill(pid, SIGKILL);
 	rc = poll_now(d.fd, 5000);
