@@ -95,7 +95,8 @@ struct thread {
 	struct flow_self *flow;		/* valid while the thread is registered */
 
 	/*
-	 * socket/track.c: connections with requests of this thread, besides the current request's
+	 * socket/track.c: connections on whose requests the thread works, besides the current one,
+	 * which may be among them
 	 */
 	struct {
 		int fd;
@@ -139,8 +140,8 @@ uint64_t thread_gen(void);
 /*
  * shim/innermost.c: returns thread_gen() of the calling thread t.  *nr_later gets the difference
  * between this generation and that of the innermost frame of the same block that has not returned,
- * plus 1; or 0 if it is not known, because t is NULL or the stack was allocated by the program.  It
- * is async-signal-safe.
+ * plus 1; or 0 if it is not known, because t is NULL or the innermost record is not in the used
+ * part of the thread's own stack.  It is async-signal-safe.
  */
 uint64_t thread_innermost(const struct thread *t, uint32_t *nr_later);
 

@@ -315,7 +315,7 @@ static void call_recorder(bool resumes)
 	send_conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	for (int i = 0; send_conn >= 0 && i < CONNECT_TRIES && !must_leave(false); i++) {
 		ret = sys(SYS_connect, send_conn, &sa, len);
-		if (ret != -EAGAIN)	/* the recorder's queue of connections is full */
+		if (ret != -EAGAIN)	/* -EAGAIN: the recorder's queue of connections is full */
 			break;
 		raw_sleep_ns(CONNECT_PAUSE_NS);
 	}

@@ -26,7 +26,6 @@
 #include "shim/symbol.h"
 
 #define ROOM_MAX	(16 * 1024)	/* most memory for extending an environment */
-#define ARGS_MAX	1024		/* greatest number of arguments of execl() and the like */
 #define NAME_VARIABLE	"LD_PRELOAD="
 
 enum { PRELOAD, PRELOADED, RECORD, CHILDREN, FLOWS, NR_ADDED };

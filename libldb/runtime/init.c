@@ -3,7 +3,7 @@
  * Starts the runtime, in one constructor.  The constructor registers the main thread, searches for
  * instrumented modules and enables the door for later recorders.  It starts a control thread only
  * under ldb-record, and with LDB=listen.  Under ldb-record, in an instrumented program or with
- * --flows, it returns when the recording runs, so that nothing of main() is missed.
+ * --flows, it returns when the recording runs or has failed, so that nothing of main() is missed.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -29,7 +29,7 @@ struct linkage {
 void linkage_tables(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias);
 /*
  * Does the same as linkage_tables() for a module whose part from relro_from to relro_to the loader
- * has write-protected.  Returns false if the module has no slots.
+ * has write-protected.  Returns false if the module has no slots or no symbols.
  */
 bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, uint64_t relro_from,
 		  uint64_t relro_to);
@@ -40,7 +40,10 @@ bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, ui
 const void *linkage_address(uint64_t bias, ElfW(Addr) value);
 /* Returns the name of the version of a symbol that the module requires; NULL: any version. */
 const char *linkage_version(const struct linkage *l, uint32_t symbol);
-/* Makes the slot writable.  Returns false if that is not possible. */
+/*
+ * Makes the slot writable if the loader has write-protected it.  Returns false if it is not
+ * writable.
+ */
 bool linkage_open(struct linkage *l, uint64_t *slot);
 /*
  * Returns true if the slot is mapped and writable.  The last such page is remembered until

@@ -122,8 +122,8 @@ PRIVILEGE(int, prctl,
 	  (option, a, b, c, d), prctl_leaves(option, a))
 
 /*
- * Returns whether ldb's threads must end before this raw system call.  It changes the credentials
- * of one thread, whereas glibc's functions change those of all threads.
+ * Returns whether ldb's threads must end before this raw system call.  Most of these change the
+ * credentials of the calling thread alone, whereas glibc's functions change those of all threads.
  */
 static enum control_leave syscall_leaves(long number, long a, long b)
 {

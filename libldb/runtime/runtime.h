@@ -14,7 +14,7 @@
 extern bool inert;
 extern bool initialised;
 extern struct raw_thread control_thread;
-/* the process in which the control thread runs or ran; 0: there never was one */
+/* pid of the process in which the control thread runs or ran; 0: there never was one */
 extern uint32_t control_pid;
 
 /*
@@ -63,7 +63,7 @@ static inline bool session_was_on(void)
 
 /*
  * live[0 .. nr_live) are the registered threads, in no particular order.  They are changed under
- * registry_lock; the scanner reads without it and may for one round miss a thread or find it twice.
+ * registry_lock; others read them without it, and may miss a thread or find it twice.
  */
 extern struct raw_lock registry_lock;
 extern struct thread *_Atomic *_Atomic live;

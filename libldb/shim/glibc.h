@@ -62,8 +62,8 @@ static inline bool glibc_mutex_nested(const void *mutex)
 }
 
 /*
- * glibc's trylock of a robust mutex that is not recoverable returns this error, but leaves the lock
- * word taken (in 2.36), and the next lock blocks for ever.  So trylock is not used on a robust
+ * glibc's trylock of a robust mutex that is not recoverable returns ENOTRECOVERABLE, but leaves the
+ * lock word taken (in 2.36), and the next lock blocks for ever.  So trylock is not used on a robust
  * mutex; its lock word says whether it is locked.
  */
 static inline bool glibc_mutex_untriable(const void *mutex)

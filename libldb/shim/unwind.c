@@ -85,7 +85,7 @@ static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr
 /* `here` is the current stack pointer; sp is the one with which the thread continues. */
 static void pop_below(uintptr_t sp, uintptr_t here)
 {
-	struct ldb_thread *block[LDB_BLOCKS_MAX];	/* one, or one per dlopen'ed module */
+	struct ldb_thread *block[LDB_BLOCKS_MAX];	/* the thread's blocks */
 	struct thread *t = thread_self();
 	struct region to;
 	unsigned nr;

@@ -13,7 +13,8 @@
 
 /* messages between two comparisons of the counts, after the first comparisons */
 #define CHECK_EVERY	64
-#define TRIES		5	/* attempts to read the kernel's counts while they do not change */
+/* attempts to read the kernel's two counts without a change in between */
+#define TRIES		5
 
 /* values of tcpi_state: <netinet/tcp.h> has them, but not all members of struct tcp_info */
 enum { FIN_WAIT1 = 4, CLOSED = 7, CLOSE_WAIT = 8, LAST_ACK = 9, CLOSING = 11 };

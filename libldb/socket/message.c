@@ -16,7 +16,7 @@ enum {
 	AT_CHUNK,		/* HTTP: the line with a chunk's size */
 	AT_CHUNK_DATA,
 	AT_TRAILER,		/* HTTP: lines after the last chunk */
-	AT_ITEM,		/* RESP: the line of an item */
+	AT_ITEM,		/* RESP: the line of an item; memcached: a line of an answer */
 	AT_NAME,		/* RESP: the bytes of the first item, the command's name */
 	/* RESP, memcached: counted bytes, after which the message continues */
 	AT_VALUE,

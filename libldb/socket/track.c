@@ -142,8 +142,8 @@ static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site,
 }
 
 /*
- * Ends the thread's work on the connections in works[], which does not contain its current
- * connection.
+ * Ends the thread's work on the connections in works[], except those to which io_uring is still
+ * writing.
  */
 static void leave_others(struct thread *t, uintptr_t site)
 {

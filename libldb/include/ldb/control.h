@@ -70,7 +70,7 @@
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
 /* also record programs without instrumented code */
 #define LDB_ENV_FLOWS		"LDB_FLOWS"
-/* if children are recorded: the secret; a child has "+" before it */
+/* if children are recorded: the secret, in a child with "+" before it */
 #define LDB_ENV_CHILDREN	"LDB_CHILDREN"
 #define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record added to LD_PRELOAD */
 #define LDB_PATH_MAX		1024
@@ -114,8 +114,10 @@ struct ldb_msg_hello {
 #define LDB_SECRET_MAX		40
 
 enum ldb_child {
-	LDB_CHILD_FORKED	= 1,	/* the child runs while it waits for an answer */
-	LDB_CHILD_STARTED	= 2,	/* main() waits until the recording starts or is refused */
+	/* the child runs while its control thread waits for an answer */
+	LDB_CHILD_FORKED	= 1,
+	/* main() waits until the recording starts or is refused, but only for some seconds */
+	LDB_CHILD_STARTED	= 2,
 	/* not instrumented; the child does not wait for an answer */
 	LDB_CHILD_PLAIN		= 3,
 };

@@ -203,7 +203,10 @@ struct ldb_row_call {
 #define LDB_FLOW_F_PLT		0x01	/* called through a slot of .rela.plt */
 #define LDB_FLOW_F_GOT		0x02	/* called through a slot of .rela.dyn (-fno-plt) */
 #define LDB_FLOW_F_DLSYM	0x04	/* called at an address that dlsym() returned */
-/* calls of the function are only counted, because it may return twice, or never */
+/*
+ * calls of the function are only counted, because it may return twice or never, or reads its return
+ * address
+ */
 #define LDB_FLOW_F_NOTIME	0x08
 /* some of the calls were tail calls; this version does not set it */
 #define LDB_FLOW_F_JUMP		0x10
@@ -393,7 +396,8 @@ struct ldb_row_lock {
  */
 /* Queues without an address.  Only requests that were derived from connections have them. */
 #define LDB_REQ_QUEUE_UPSTREAM	1	/* the request waits for the answer of another server */
-#define LDB_REQ_QUEUE_LOOP	2	/* the thread polls, or works on other requests */
+/* the thread waits for descriptors, or works on other requests */
+#define LDB_REQ_QUEUE_LOOP	2
 #define LDB_REQ_QUEUE_UNREAD	3	/* the request is in the socket, not yet read */
 #define LDB_REQ_QUEUE_MAX	3
 /*
@@ -722,34 +726,34 @@ struct ldb_file_footer {
 };
 
 /*
- * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel", "exe", "clock",
- * "kernel_events" (none|schedstat|perf|bpf|module), "kernel_why" (why none of the sources after it
- * was used), "kernel_err_ns" (perf, bpf: the error of the events' times), "kernel_deaf" (perf, bpf:
- * CPUs on which events of some tasks were not delivered), "kernel_only" (1: no functions, locks and
- * requests were recorded), "budget", "mutex", "kernel_faults" and "kernel_irqs" (1: page faults,
- * interrupts were recorded), "kernel_syscalls" (sleep: only system calls in which a thread slept,
- * F_SLEEP; all: also others that took at least "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows
- * were recorded), "samples" (clock and rate of SAMPLE rows: "cpu-clock 199", "cycles 199"; missing:
- * there are no such rows), "samples_user" (1: no samples were taken in the kernel), "samples_lost"
- * (how many), "flows_threshold_ns" (present if flows were recorded; calls that took at least this
- * long have FLOW_CALL rows), "flows_no_slot" (calls that were counted but not timed, because no
- * memory was left for their return addresses), "flows_address_taken", "flows_unresolved",
- * "flows_limit" (the numbers of functions whose calls are not counted: because their address may be
- * used otherwise than to call them; because no module was found that defines them; because there
- * were too many), "flows_lost_threads" (threads whose sums were lost), "flows_unknown_calls" (calls
- * that are in no row, because the runtime did not know their threads yet, or these were exiting),
- * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or "pid"), "flight" (in
- * a dump of a flight recorder: the seconds that it has before and after its trigger), "trigger"
- * (may repeat), "flight_from" (the tick from which on the dump is complete), "flight_cut" (the
- * number of requests that began earlier), "flight_suppressed" (how many triggers made no dump, and
- * which limits suppressed them), "warning" (may repeat), "messages" (in a joined trace: the number
- * of ASKED rows), "messages_elsewhere", "messages_unknown", "messages_refused" (the numbers of
- * messages that made a request and were not joined: see ldb-timeline(1)), "queue." and a queue's
- * number (see LDB_REQ_QUEUE_NAMED), "boot" (of the machine, boot_id), "process" (the program's
- * name), "ppid", "damage" (in a joined trace: which of its parts were damaged, and how; may
- * repeat), "end": exit:N, signal:N, ended (it is not known how), exec, detached, timeout (-d),
- * rights (the program changed its credentials or installed a seccomp filter), size (--max-size),
- * disk, dump.
+ * META keys (ldb.data.v2(5) has further ones): "version" (of ldb-record), "cmdline", "pid", "host",
+ * "kernel", "exe", "clock", "kernel_events" (none|schedstat|perf|bpf|module), "kernel_why" (why
+ * none of the sources after it was used), "kernel_err_ns" (perf, bpf: the error of the events'
+ * times), "kernel_deaf" (perf, bpf: CPUs on which events of some tasks were not delivered),
+ * "kernel_only" (1: no functions, locks and requests were recorded), "budget", "mutex",
+ * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded), "kernel_syscalls"
+ * (sleep: only system calls in which a thread slept, F_SLEEP; all: also others that took at least
+ * "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows were recorded), "samples" (clock and rate of
+ * SAMPLE rows: "cpu-clock 199", "cycles 199"; missing: there are no such rows), "samples_user" (1:
+ * no samples were taken in the kernel), "samples_lost" (how many), "flows_threshold_ns" (present if
+ * flows were recorded; calls that took at least this long have FLOW_CALL rows), "flows_no_slot"
+ * (calls that were counted but not timed, because no memory was left for their return addresses),
+ * "flows_address_taken", "flows_unresolved", "flows_limit" (the numbers of functions whose calls
+ * are not counted: because their address may be used otherwise than to call them; because no module
+ * was found that defines them; because there were too many), "flows_lost_threads" (threads whose
+ * sums were lost), "flows_unknown_calls" (calls that are in no row, because the runtime did not
+ * know their threads yet, or these were exiting), "lock_threshold_ns", "func_threshold_ns",
+ * "nr_cpus", "attached" ("launch" or "pid"), "flight" (in a dump of a flight recorder: the seconds
+ * that it has before and after its trigger), "trigger" (may repeat), "flight_from" (the tick from
+ * which on the dump is complete), "flight_cut" (the number of requests that began earlier),
+ * "flight_suppressed" (how many triggers made no dump, and which limits suppressed them), "warning"
+ * (may repeat), "messages" (in a joined trace: the number of ASKED rows), "messages_elsewhere",
+ * "messages_unknown", "messages_refused" (the numbers of messages that made a request and were not
+ * joined: see ldb-timeline(1)), "queue." and a queue's number (see LDB_REQ_QUEUE_NAMED), "boot" (of
+ * the machine, boot_id), "process" (the program's name), "ppid", "damage" (in a joined trace: which
+ * of its parts were damaged, and how; may repeat), "end": exit:N, signal:N, ended (it is not known
+ * how), exec, detached, timeout (-d), rights (the program changed its credentials or installed a
+ * seccomp filter), size (--max-size), disk, dump.
  */
 
 _Static_assert(sizeof(struct ldb_file_header) == 56, "on disk");
