@@ -24,7 +24,7 @@ struct ldb_account {
 	unsigned long	due;		/* jiffies: when a whole burst is allowed again */
 };
 
-DEFINE_MUTEX(ldb_sessions_mutex);	/* protects the accounts, and ldb_bound of thread.c */
+DEFINE_MUTEX(ldb_sessions_mutex);	/* protects the accounts, and the list ldb_bound */
 static LIST_HEAD(accounts);
 static unsigned int nr_sessions;	/* protected by ldb_sessions_mutex */
 static atomic_t nr_ending;		/* sessions that are released, but not freed yet */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Contains the loads and stores of the module whose order matters.  Each comment names the partner,
- * the code on another CPU that depends on the order.
+ * the code that depends on the order, which mostly runs on another CPU.
  *
  * The stores that the program or the recorder reads are in two other headers: ring.h (partner:
  * order_slot_read() in tools/record/session/order.h) and stamp.h (partner: order_kernel_seq() in

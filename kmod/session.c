@@ -206,8 +206,8 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 err_unbind:
 	unbind(s);
 	/*
-	 * Waits for probes before the list is reused: otherwise a probe might follow the wrong list
-	 * for ever.
+	 * Waits for probes before the list entry is reused: otherwise a probe that is at this entry
+	 * might follow the wrong list for ever.
 	 */
 	synchronize_rcu();
 	INIT_LIST_HEAD(&s->bound);
@@ -386,7 +386,7 @@ int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
 
 /*
  * Pauses the session or resumes it.  Called with ldb_file.pausing held.  Returns the groups that
- * cannot be delivered any more (LDB_GROUP_*), usually 0, or an error.
+ * cannot be delivered any more (LDB_GROUP_*), usually 0, or -errno.
  *
  * A paused session still follows which threads exist and which of them run, so the probes of
  * switches, migrations, forks, execs and exits stay registered.  All others are unregistered after

@@ -27,7 +27,7 @@ static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_
 
 /*
  * Stamps a switch out.  `runnable`: the thread stays runnable, so the switch counts as involuntary.
- * The counts are added to the value in the page, which the program may have changed; nothing
+ * The counts are added to the values in the page, which the program may have changed; nothing
  * depends on them.
  */
 static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb_page *page,
