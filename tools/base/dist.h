@@ -4,8 +4,8 @@
  * then a log-linear histogram of 128 buckets per power of two (a percentile is off by at most
  * 0.4 %).  Count, sum, least and greatest are always exact.
  *
- * A percentile is found by nearest rank: it is the least value for which at least the given share
- * of all values is not greater.
+ * A percentile is found by nearest rank: it is the least value that is not less than the given
+ * share of all values.
  *
  * The number of values up to which a distribution is exact depends only on how many distributions
  * of the pool have more than DIST_EXACT_MIN values and, after dist_settle(), not on the order in
@@ -59,8 +59,8 @@ int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
 int dist_merge(struct dist *d, const struct dist *from);
 
 /*
- * Returns how many values a distribution may retain now.  The more distributions of the pool are
- * big, the fewer each may retain.
+ * Returns how many values a distribution may retain now.  The more distributions of the pool have
+ * more than DIST_EXACT_MIN values, the fewer each of these may retain.
  */
 size_t dist_limit(const struct dist_pool *pool);
 

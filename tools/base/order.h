@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts many things by numbers, their members, with a radix sort.  Its time does not depend on how
- * the things are mixed; things that are in order already are only read.  Equal things stay in their
- * order.
+ * Sorts many things by members that are numbers, with a radix sort.  Its time does not depend on
+ * how the things are mixed; things that are in order already are only read.  Equal things stay in
+ * their order.
  */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints messages to the user: one line each on stderr, "tool: what is wrong: what to do".  Exit
- * codes are the same for all tools.
+ * Prints messages to the user: one line each on stderr, "tool: what is wrong: what to do".  The
+ * exit codes are those of all tools, but ldb-record returns the status of a command that it has
+ * started.
  */
 #ifndef CLI_ERROR_H
 #define CLI_ERROR_H

@@ -45,7 +45,7 @@ struct row {
 	const struct column *columns;
 	const void *at;
 	const struct row *in;	/* the row that contains this one; NULL: this row is the report */
-	size_t nth;		/* index of this row among the nested rows that contain it */
+	size_t nth;		/* index of this row in its array of nested rows */
 };
 
 /* Rows of an array.  If `first` is not NULL, it is one more row, before them. */

@@ -58,7 +58,9 @@ struct sched_off {
 	bool is_preempted;
 	bool is_new;			/* the thread is new and had not run yet */
 	bool has_lost;			/* kernel events were lost at about this time */
-	/* computed from counters: of the members that follow, only state is known */
+	/*
+	 * computed from counters: of the members that follow, only resolution and state are known
+	 */
 	bool is_counted;
 	int64_t resolution;		/* ticks: the times may be off by this; lengths are right */
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */

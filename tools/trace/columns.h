@@ -127,11 +127,12 @@ struct columns_select {
 	size_t (*rows)(const void *arg, char *rows, size_t nr);
 	/*
 	 * Is called first, when only the times of the rows are set.  Returns false if none of the
-	 * rows is needed, by their times.  NULL: they may all be needed.
+	 * rows is needed, by their times.  NULL: they may all be needed.  Not called for a table
+	 * with strings.
 	 */
 	bool (*times)(const void *arg, const char *rows, size_t nr);
 	const void *arg;
-	/* the caller needs only columns in this many first bytes of a row; 0: all */
+	/* the caller needs only the columns in the first `bytes` bytes of a row; 0: all columns */
 	size_t bytes;
 };
 

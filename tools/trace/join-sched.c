@@ -14,7 +14,7 @@
 /* time stamps of one event by perf and by ldb's kernel module differ by less than this */
 #define SAME_NS		5000
 
-/* Ticks of a damaged trace may be any numbers. */
+/* Ticks of a damaged trace may be any numbers, so the sums must not be of signed numbers. */
 static bool are_near(int64_t a, int64_t b, uint64_t slack)
 {
 	return (uint64_t)a - (uint64_t)b + slack <= 2 * slack;

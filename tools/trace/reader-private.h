@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files of the reader share, and the files that join traces or append to one. */
+/*
+ * Declares what the files of the reader, and those that join traces or append to one, have in
+ * common.
+ */
 #ifndef TRACE_READER_PRIVATE_H
 #define TRACE_READER_PRIVATE_H
 

@@ -21,7 +21,7 @@
 #include "trace/writer-private.h"
 
 #define WRITER_ZSTD_LEVEL	1
-#define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
+#define WRITER_STRINGS_MAX	(8U << 20)	/* payload that fills a block with strings */
 /*
  * Disk space that is reserved for closing a file: threads, losses, index, footer.  It consists of
  * this many bytes, and some for each block.  It grows in steps, because each reservation is a
