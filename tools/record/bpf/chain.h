@@ -23,7 +23,7 @@
 
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
-/* readings may use at most the share of this time that was not used before */
+/* a thread saves its share of this much time at most for later readings */
 #define SAVED_NS	1000000
 /* if a reading took longer, a hypervisor has interrupted it: only this much is counted */
 #define TOOK_MAX_NS	200000

@@ -131,8 +131,8 @@ int ldb_process_exec(u64 *ctx)
 }
 
 /*
- * Returns true if p is the last thread of the process that exits.  If two threads exit at the same
- * time, no thread may be live at either exit; this function returns true for only one of them.
+ * Returns true if p is the last thread of the process that exits.  If the last two threads exit at
+ * the same time, the counter may be 0 for both; this function returns true for only one of them.
  */
 static __always_inline bool is_last(struct task_struct *p)
 {

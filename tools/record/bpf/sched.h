@@ -200,7 +200,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	who_t other = (u64)LDB_SCHED_F_HIDDEN << 32;
 	u64 now;
 
-	/* If a recorded thread runs on that CPU although no event has said so, this comes first. */
+	/* Records first if a recorded thread runs on that CPU although no event has said so. */
 	if (curr && curr->tgid == p->tgid)
 		is_on(curr, cpu);
 	now = now_ns();

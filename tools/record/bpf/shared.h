@@ -14,9 +14,9 @@
 #define BPF_CHAINS_MAX	16384	/* a power of two */
 
 /*
- * On CPUs without samples, other timers still interrupt the program, perhaps very often.  After an
- * interrupt in which a thread's chain was read, no other interrupt reads the chain of this thread
- * for this time.  device-chains.c sets the same limit for the kernel module.
+ * On CPUs that sampler.h does not interrupt, other timers still interrupt the program, perhaps very
+ * often.  After an interrupt in which a thread's chain was read, no other interrupt reads the chain
+ * of this thread for this time.  device-chains.c sets the same limit for the kernel module.
  */
 #define READINGS_TICK_NS	4000000
 
@@ -71,7 +71,7 @@ struct bpf_state {
 	__u32 shown_tgid;	/* its number as the program itself sees it */
 	__u32 ns_level;		/* level of the program's pid namespace */
 	__u32 is_adding;	/* the iterator is read for the second time, see process.h */
-	__u64 ns_address;
+	__u64 ns_address;	/* address of this namespace in the kernel */
 	/* events that were not written: the CPU has no ring, or flights[] of disk.h is full */
 	__u64 nr_unwritten;
 	__u32 has_ended;	/* the last thread has exited, and its event was emitted */
@@ -80,7 +80,7 @@ struct bpf_state {
 	__s64 block_offset[BPF_BLOCKS_MAX];
 	/* 1: on this CPU, events of a thread were missing, see check_woken() and came_unseen() */
 	__u8 is_deaf[BPF_CPUS_MAX];
-	__u8 is_sampled[BPF_CPUS_MAX];	/* set by the recorder: the CPU has samples */
+	__u8 is_sampled[BPF_CPUS_MAX];	/* set by the recorder: sampler.h interrupts the CPU */
 	/*
 	 * Set by the recorder: chains may be read while the head of this CPU's ring is below this
 	 * position; at switches also in the quarter of the ring after it.  So if the recorder gets

@@ -126,7 +126,7 @@ static __always_inline struct member *member_of(struct task_struct *p)
 	return m->pid == pid ? m : new_member(p);
 }
 
-/* Called at the last event of a thread. */
+/* Called at the last event of a thread, or when exec() gives it another pid. */
 static __always_inline void forget_member(struct member *m)
 {
 	*(volatile u32 *)&m->pid = 0;
@@ -165,7 +165,7 @@ static noinline who_t other_task(struct task_struct *p, u64 now)
 	u64 name[2], is;
 	u32 tid, at;
 
-	/* p is the idle task. */
+	/* The idle task has pid 0. */
 	if (!p->pid)
 		return 0;
 	tid = shown_tid(p);
@@ -205,7 +205,7 @@ static __always_inline void emit_task_name(struct task_struct *p, const struct m
 /*
  * Waiting threads are counted for each CPU, so that a switch between two other tasks is recorded
  * only while a recorded thread waits there, and costs next to nothing otherwise.  The state of a
- * waiting thread is changed only while the run queue of the CPU is locked for which it waits.
+ * waiting thread is changed only while the run queue of the CPU for which it waits is locked.
  */
 static __always_inline void wait_end(struct member *m)
 {
