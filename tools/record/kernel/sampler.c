@@ -50,9 +50,10 @@ static int open_clock(int tid, int cpu, uint64_t period_ns)
 /*
  * Parameters for measuring the cost of an interrupt: a loop takes more CPU time while it is
  * interrupted.  Rounds with interrupts and without alternate, because the speed of a CPU changes
- * with the load of its SMT sibling.  The upper quartile of the differences is used.  A program
- * loses more than the loop, whose code and data stay in the caches, so half of the result is added.
- * If the kernel measures the CPU time of threads only in ticks, measuring is impossible.
+ * with the load of its SMT sibling.  Each pair of rounds gives a cost; the upper quartile of these
+ * is used.  A program loses more than the loop, whose code and data stay in the caches, so half of
+ * the result is added.  If the kernel measures the CPU time of threads only in ticks, measuring is
+ * impossible.
  */
 #define ROUNDS		15
 #define ROUND_NS	300000
