@@ -17,11 +17,11 @@ struct func {
 	uint64_t pc;
 	const char *names[3];	/* by enum filter_what; NULL: not known yet */
 	bool is_chosen;
-	uint64_t least;		/* shortest duration, in ticks */
+	uint64_t least;		/* ticks; shorter invocations are left out */
 };
 
 struct filter_funcs {
-	struct hash hash;	/* finds all functions by pc */
+	struct hash hash;	/* finds functions and variables by address */
 	struct func *all;
 	size_t nr, room;
 	struct record_ask *unknown;	/* addresses whose names must be requested */

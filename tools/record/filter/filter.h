@@ -45,7 +45,7 @@ void filter_free(struct filter *f);
  * what is wrong with the words.
  */
 const char *filter_set_functions(struct filter *f, const char *words);
-/* Sets the list of request classes in the same way; file: and module: have no meaning. */
+/* Sets the list of request classes in the same way, but without file: and module:. */
 const char *filter_set_classes(struct filter *f, const char *words);
 
 /*
