@@ -2,8 +2,8 @@
 /*
  * Writes dumps; see dumps.h.  A dump moves through three lists: dumps to be copied, dumps whose
  * functions must be named, and dumps that are done.  The threads are created before the recorder
- * lowers its priority, because they would inherit that.  The thread that looks up names has a low
- * priority of its own.
+ * lowers its priority, because they would inherit the lower one.  The thread that looks up names
+ * has a low priority of its own.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -221,8 +221,8 @@ static int add_names(struct flight_file *f, const struct outfile *copy, flight_n
 	if (rc)
 		return rc;
 	/*
-	 * On failure store() has printed why, and the copy may be incomplete: the dump remains
-	 * without names.
+	 * If store() returns 0, it had nothing to add, or has failed, and the copy may be
+	 * incomplete: the dump remains without names.
 	 */
 	if (store ? !store(path, name, pid) : !places)
 		return -ENODATA;

@@ -22,7 +22,7 @@ struct flight_file {
 
 /*
  * Adds names of functions to the trace at `path`; `name` is what the user calls it; see
- * output/options.h.  Returns how many bytes it has added.
+ * output/options.h.  Returns how many bytes it has added; 0: none, or it has failed.
  */
 typedef uint64_t flight_names_fn(const char *path, const char *name, pid_t pid);
 

@@ -99,8 +99,8 @@ bool flight_trigger(struct flight *f, const char *why);
 struct flight_triggers *flight_triggers_of(struct flight *f);
 
 /*
- * Must be called after each pass over the rings.  All rows older than the tick `released` are
- * written.
+ * Must be called after each pass over the rings, when all rows older than the tick `released` have
+ * been written.
  */
 void flight_poll(struct flight *f, int64_t released);
 /* Must be called once a second, after the writer was flushed. */

@@ -53,8 +53,8 @@ struct ended {
 };
 
 /*
- * The class of an id.  The name may be set before or after the start, and rows may come later, so
- * the last two names are stored.
+ * The class of an id.  The name may be set before or after the start, and the rows of a request may
+ * come after the next name of its id, so the last two names are stored.
  */
 struct named {
 	uint64_t id;

@@ -130,8 +130,8 @@ static struct entry *drop_first(struct flight_ring *r)
 }
 
 /*
- * Returns the memory of a dropped block to the kernel.  The page that it shares with the block
- * before it is returned, too, unless it contains the end of the newest block.
+ * Returns the memory of a dropped block to the kernel.  The page in which the block begins is
+ * returned as well, unless the newest block ends in this page.
  */
 static void free_pages(const struct flight_ring *r, const struct entry *e)
 {

@@ -15,7 +15,7 @@
 /* seconds over which a percentile is computed; each has an element in parts[] */
 #define WINDOW_S	10
 #define TEXT_MAX	256
-#define TRIGGERS_MAX	64	/* no more triggers can be added to a running recording */
+#define TRIGGERS_MAX	64	/* with so many, none can be added to a running recording */
 
 enum what { WHAT_REQUEST, WHAT_LOCK, WHAT_PERCENTILE, WHAT_STALL, WHAT_SIGNAL, WHAT_CRASH, WHAT_END };
 
@@ -37,7 +37,7 @@ struct trigger {
 struct flight_triggers {
 	struct trigger *all;
 	size_t nr, room;
-	uint64_t signals;	/* bit mask of the signals in the first conditions */
+	uint64_t signals;	/* bit mask of the signals in the conditions at the start */
 	double ns_per_tick;
 	flight_triggers_fn *fn;
 	void *arg;
