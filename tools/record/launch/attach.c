@@ -119,7 +119,10 @@ static bool refuse_filtered(pid_t pid)
 	return true;
 }
 
-/* Returns a living thread of the process: the memory of one that has ended cannot be read. */
+/*
+ * Returns a living thread of the process: the memory of one that has ended cannot be read.  Returns
+ * pid if there is none.
+ */
 static pid_t thread_of(pid_t pid)
 {
 	pid_t tid = proc_living_thread(pid);
@@ -129,7 +132,7 @@ static pid_t thread_of(pid_t pid)
 
 /*
  * Returns true if the process executes another program than `id`; false if `id` is not known,
- * because the memory could not be read.
+ * because the memory could not be read, or if the process has ended.
  */
 static bool is_another(pid_t pid, const struct image_id *id)
 {
