@@ -45,7 +45,7 @@ void metrics_on_pauses(struct metrics *m, const struct pauses *pauses);
 void metrics_func(struct metrics *m, const struct ldb_row_func *row);
 void metrics_lock(struct metrics *m, const struct ldb_row_lock *row);
 void metrics_class(struct metrics *m, uint64_t id, int64_t tick, const char *name);
-/* Takes rows in order of time. */
+/* These two take rows in order of time. */
 void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr);
 void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr);
 

@@ -15,7 +15,7 @@
 /* series of each kind; values of further series are only counted */
 #define METRICS_SERIES_MAX	1024
 #define METRICS_SLOWEST		5	/* slowest requests of each minute */
-/* states of each slowest request; the last one is the sum of the rest */
+/* states of each slowest request; if there are more, the last one is the sum of the rest */
 #define METRICS_PARTS		8
 #define METRICS_NAME		512	/* length of a name with its NUL; longer names are cut */
 #define METRICS_OPEN_MAX	(1U << 18)	/* most open requests, and most threads */

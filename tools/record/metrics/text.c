@@ -35,7 +35,7 @@ static void put_label(FILE *out, const char *label, const char *value)
 	putc('"', out);
 }
 
-/* Writes {label="name",...}.  `more` is appended to the labels: ,key="value", or "". */
+/* Writes the labels, {label="name",more}.  `more` is a further label, key="value", or "". */
 static void put_labels(FILE *out, enum metrics_kind kind, const char *name, const char *more)
 {
 	const char *label = metrics_words[kind].label;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds the waits for a CPU in SCHED rows.  A wait counts if its start and its end were observed,
- * and before the wait the thread's switch out, or its creation.  The distributions of ldb-report
- * --sched, which are made from facts/sched.c, count the same waits.
+ * and also the switch or the creation with which the thread's time off the CPU began.  The
+ * distributions of ldb-report --sched, which are made from facts/sched.c, count the same waits.
  */
 #include <linux/ldb.h>
 #include "record/metrics/private.h"

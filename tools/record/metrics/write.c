@@ -106,7 +106,7 @@ void metrics_poll(struct metrics *m, const struct metrics_state *s)
 void metrics_finish(struct metrics *m, const struct metrics_state *s)
 {
 	metrics_poll(m, s);
-	/* If the recording was shorter than a minute, explains the requests of its only minute. */
+	/* If the recording ends in its first minute, nothing has been explained before. */
 	if (!m->helper.child && !m->parts[0].nr)
 		metrics_explain_begin(m);
 	metrics_explain_finish(m);
