@@ -6,7 +6,7 @@
 #include "record/names/disk.h"
 #include "record/process/proc.h"
 
-/* the bits of the minor number in the kernel's device number */
+/* number of bits of the minor number in the kernel's device number */
 #define MINOR_BITS	20
 #define KTHREAD_FLAG	0x00200000U	/* PF_KTHREAD, which does not change */
 
