@@ -3,7 +3,8 @@
  * Describes the machine of a recorded program, which may differ from the one on which the recording
  * is read.  Today all programs are for x86-64.
  *
- *	PROGRAM_MACHINE		of the program's ELF files; and its name, PROGRAM_MACHINE_NAME
+ *	PROGRAM_MACHINE		e_machine of the program's ELF files
+ *	PROGRAM_MACHINE_NAME	the machine's name in messages
  *	PROGRAM_SIZE_*		sizes of glibc's objects, in bytes
  *	program_call(), program_plt_entry()	decode calls
  *	PROGRAM_PARAMETER*	where a function finds its parameters

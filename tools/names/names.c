@@ -98,7 +98,7 @@ static int ask_flow_call(void *asking, const struct flow_call *c)
 }
 
 /*
- * Collects the places at which the program made long calls, and the functions with which its
+ * Looks up the places at which the program made long calls, and the functions with which its
  * threads begin.
  */
 static int ask_flows(struct asking *a, const struct model *m)

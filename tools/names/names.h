@@ -21,9 +21,9 @@ struct names_done {
 };
 
 /*
- * Returns 0, or -EEXIST if the trace has names already, or -EINTR if goes_on() returned false; for
- * other errors err has the reason.  The file stays valid in any case, except while it is written,
- * which is at the end and takes milliseconds.
+ * Returns 0, or -EEXIST if the trace has names already, or -EINTR if goes_on() returned false.  For
+ * other errors err has the reason, unless memory ran out.  The file is changed only at the end,
+ * when all names are known.
  */
 int names_store(const char *path, const struct names_options *o, struct names_done *done,
 		char *err, size_t err_size);

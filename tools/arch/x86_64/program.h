@@ -47,7 +47,7 @@
 #define PROGRAM_STRUCT_MAX	16		/* greater structs are not passed in registers */
 #define PROGRAM_USER_END	(1ULL << 47)	/* addresses of programs are below this */
 
-/* length of the longest call, and bytes that program_call() may read */
+/* length of the longest call that program_call() decodes; it may read this many bytes */
 #define PROGRAM_CALL_BYTES	6
 #define PROGRAM_CALL_NEAR	5	/* length of a PROGRAM_CALL_PLT */
 #define PROGRAM_PLT_BYTES	11
@@ -83,7 +83,7 @@ static inline enum program_call program_call(const uint8_t *code, uint64_t addr,
 	return PROGRAM_CALL_NOT;
 }
 
-/* bytes: a call with a prefix, or with a register and a displacement */
+/* bytes that program_ends_call() reads: the longest call of memory, from its opcode on */
 #define PROGRAM_CALL_MAX	7
 
 /*
