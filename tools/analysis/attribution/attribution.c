@@ -196,8 +196,9 @@ int attribution_to(struct attribution *a, int64_t tick)
 }
 
 /*
- * Returns how many functions contain the segment.  The record of a wait for a lock names the last
- * function entered before it, which is more reliable than the estimated ends of functions.
+ * Returns how many functions and library calls contain the segment.  The record of a wait for a
+ * lock has the generation of the function that waited.  So functions with a later generation did
+ * not contain the wait, even if they did according to their estimated times.
  */
 static size_t place_of(const struct attribution *a, const struct segment *s)
 {

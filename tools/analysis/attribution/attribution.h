@@ -4,14 +4,17 @@
  * flame graphs and profiles are sums of this result.
  *
  * A thread's interrupts and segments, from timeline.h and tracks.h, are processed in order of time.
- * At each time the thread is in one item: of those that have begun and not ended, the one with the
- * highest rank (states.def).  This is an interrupt, else a wait for a CPU, else a sleep, else a
- * wait for a lock, else the innermost function or call of a library's function.  Of several items
- * with this rank it is the one that began last.  A state that covers functions belongs to the
- * function in which it began, also when the estimated end of that function comes first; the record
- * of a wait for a lock names this function.  An interrupt, or time that was stolen, belongs to the
- * innermost function at each time: a request may begin during it, and is then shown without what was
- * before.
+ * At each time the thread is in at most one item: of those that have begun and not ended, the one
+ * with the highest rank (states.def).  This is an interrupt, else a wait for a CPU, else a sleep,
+ * else time that the hypervisor took (stolen time), else a wait for a lock, else the innermost
+ * function or call of a library's function.  Of several items with this rank it is the one that
+ * began last.
+ *
+ * A wait or a sleep belongs to the function in which it began, also when the estimated end of that
+ * function comes first; the record of a wait for a lock names this function.  An interrupt, or
+ * stolen time, belongs to the innermost function at each time: a request may begin during the
+ * interrupt, and what is read for this request alone does not show in which function the interrupt
+ * began.
  *
  * Times are ticks.  One struct may be used by one thread at a time.
  */
@@ -51,7 +54,7 @@ struct attribution_begin {
 	const struct attribution_irq *irq;
 	const struct attribution_item *in; /* the function that contains it; NULL: not known */
 	const struct attribution_item *around; /* that function, or a library call in it */
-	bool is_moved;			/* an interrupt that has begun already, in another function */
+	bool is_moved;			/* an interrupt that began earlier, in another function */
 };
 
 #define ATTRIBUTION_COVERS_MAX	16	/* sleeps, waits and interrupts at a time */
@@ -64,8 +67,9 @@ struct attribution {
 	int (*begin)(void *arg, const struct attribution_begin *what, struct attribution_item *item);
 	int (*end)(void *arg, struct attribution_item *item);	/* the innermost first */
 	/*
-	 * The thread was in item in [start, end), and no item begins or ends in between.  item is
-	 * NULL if the thread was in none.
+	 * The thread was in `item` in [start, end), or in no item if this is NULL.  No item begins
+	 * in between, and no request ends.  Items that `item` covers may end in between; end() is
+	 * called for them afterwards.
 	 */
 	int (*spend)(void *arg, int64_t start, int64_t end, struct attribution_item *item);
 	/*
@@ -76,7 +80,8 @@ struct attribution {
 	void *arg;
 	/* Callers may read these. */
 	int64_t cursor;			/* time up to here is processed */
-	struct attribution_item *functions, *works;	/* outermost, oldest first; library calls are among functions */
+	/* functions: and library calls, the outermost first; works: requests, the oldest first */
+	struct attribution_item *functions, *works;
 	size_t depth, nr_works;
 	/* Private. */
 	size_t room_functions, room_works;
@@ -84,7 +89,10 @@ struct attribution {
 	size_t nr_covers;
 	struct attribution_irq *irqs;
 	size_t nr_irqs, room_irqs, next_irq;
-	/* how often functions has changed; an interrupt with another number may be in another function */
+	/*
+	 * how often functions[] has changed; an interrupt with another number may have to be moved
+	 * to another function
+	 */
 	uint64_t nr_changes;
 };
 
@@ -103,8 +111,8 @@ void attribution_forget(struct attribution *a);
 
 /*
  * Adds a segment of the thread.  Segments come in order of start, the outer ones first; an
- * interrupt may be added before segments that start earlier.  Holds, queues, faults and system
- * calls are ignored; a sleep in a system call has the name of the call.
+ * interrupt may be added before segments that start earlier.  Holds, queues, faults, events of the
+ * program and system calls are ignored; sleeps in system calls are segments of their own.
  */
 int attribution_segment(struct attribution *a, const struct segment *s);
 

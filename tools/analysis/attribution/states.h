@@ -14,10 +14,11 @@ enum leaf_kind {
 
 /*
  * The four classes of anomalies of NSight (NSDI '22); its class of functions is divided into three
- * here.
+ * here.  ANOMALY_UNKNOWN is added for time of which nothing is known.
  */
 enum anomaly {
-	ANOMALY_CONTEXT,	/* another task or an interrupt, which most requests did not have */
+	/* another task, an interrupt or the hypervisor, which most requests did not have */
+	ANOMALY_CONTEXT,
 	ANOMALY_GAP,		/* off the CPU, or waiting */
 	ANOMALY_SLOWER,		/* a function's time per call */
 	ANOMALY_MORE,		/* a function's number of calls */
@@ -29,12 +30,12 @@ enum anomaly {
 
 /* The columns of states.def. */
 extern const struct state {
-	/* name: "lock_wait", as in JSON; colour: "wait" is the CSS variable --c-wait of the pages */
+	/* name: "lock_wait", as in JSON; colour: "wait", the pages' CSS variable --c-wait */
 	const char *name, *colour;
 	unsigned rank;			/* as in states.def */
 	/* the anomaly of a slow request that has more of this state than others */
 	enum anomaly anomaly;
-	/* noun: "CPU quota", in a table of causes; words: "preempted by", before the label in pictures */
+	/* noun: "CPU quota", in a table of causes; words: "preempted by", in pictures */
 	const char *noun, *words;
 	const char *phrase, *joint;	/* for leaf_kind_say() */
 } leaf_kinds[NR_LEAF_KINDS];
@@ -47,13 +48,14 @@ extern const struct segment_words {
 	const char *name, *words;	/* "lock_wait", as in JSON; "lock wait" */
 	const char *colour;		/* its colour in the pages; NULL: the colour of its state */
 	const char *row;		/* the name of the row of the pages that shows it */
-	char off_cpu;			/* the letter of a time off the CPU; 0: on the CPU */
+	/* the letter in ldb-timeline's picture if it is a time off the CPU; else 0 */
+	char off_cpu;
 	enum leaf_kind state;
 	enum segment_kind track;	/* for exports: the track has the name of this kind */
 	const char *track_words, *category;
 } segment_kinds[NR_SEGMENT_KINDS];
 
-/* Returns the state of a function, a wait or a time off the CPU. */
+/* Returns the state in which the thread of the segment was during the segment. */
 enum leaf_kind leaf_kind_of(const struct segment *s);
 
 #endif

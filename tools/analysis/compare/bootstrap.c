@@ -44,8 +44,8 @@ void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *tim
 }
 
 /*
- * Uses the expansion 26.7.5 of Abramowitz and Stegun.  With at most 5 degrees of freedom it uses the
- * exact 97.5 % quantile, and scales it to z.
+ * Uses the expansion 26.7.5 of Abramowitz and Stegun.  With at most 5 degrees of freedom it uses
+ * the exact 97.5 % quantile, and scales it to z.
  */
 double bootstrap_student(double z, size_t nr_independent)
 {
@@ -144,7 +144,7 @@ static uint64_t count_below(const struct resampler *s, const uint32_t *times, si
 /* Returns the least rank, counted from 1, that is at least part * nr. */
 static uint64_t rank_of(double part, uint64_t nr)
 {
-	/* In floating point, 0.99 * 100 is a little more than 99. */
+	/* In floating point, 0.55 * 100 is a little more than 55. */
 	double rank = ceil(part * nr - 1e-9 * nr);
 
 	return rank < 1 ? 1 : rank > nr ? nr : rank;
@@ -160,7 +160,7 @@ int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, d
 	if (!times)
 		return s->sorted[rank_of(part, s->nr) - 1];
 	rank = rank_of(part, count_below(s, times, last));
-	/* Finds the last mark with fewer than rank latencies below it. */
+	/* Finds the last mark before which there are fewer than `rank` latencies. */
 	lo = last ? search_range(1, last, i, count_below(s, times, i) < rank) - 1 : 0;
 	count = count_below(s, times, lo);
 	for (size_t i = lo * s->step; i < s->nr; i++) {

@@ -3,12 +3,12 @@
  * Computes intervals by resampling blocks of requests.
  *
  * Consecutive requests are often slow together, so blocks of consecutive requests are drawn, and
- * not single requests.  For a mean, blocks are BOOTSTRAP_SLICES slices of the recording's time.
- * These are so long that a temporary disturbance, such as another busy process or a scanner that
- * was off its CPU, is within one block; and a slow drift makes blocks differ (batch means:
- * Schmeiser, "Batch size effects in the analysis of simulation output", 1982, section 3: 10 to 30).
- * A percentile needs more blocks, BOOTSTRAP_BLOCKS, because few requests determine it.  The draws
- * are the same in every run.
+ * not single requests.  For the parts of a differential, which are means, requests are divided into
+ * at most BOOTSTRAP_SLICES blocks.  These are so long that a temporary disturbance, such as another
+ * busy process or a scanner that was off its CPU, is within one block; and a slow drift makes
+ * blocks differ (batch means: Schmeiser, "Batch size effects in the analysis of simulation output",
+ * 1982, section 3: 10 to 30).  A percentile needs more blocks, up to BOOTSTRAP_BLOCKS, because few
+ * requests determine it; gates use them for means, too.  The draws are the same in every run.
  *
  * With few blocks the percentiles of the draws are too close to the middle; the ends of an interval
  * are moved out, so that it is as wide as one from Student's distribution (Hesterberg, "What
@@ -25,7 +25,8 @@
 #define BOOTSTRAP_SLICES	20
 #define BOOTSTRAP_SEED		0x1db0b007ULL
 #define BOOTSTRAP_CONFIDENCE	0.95
-#define BOOTSTRAP_Z		1.959964 /* standard errors on each side of a normal value, for 95 % */
+/* standard errors on each side of a normal value, for 95 % */
+#define BOOTSTRAP_Z		1.959964
 
 struct random {
 	uint64_t state;
@@ -55,8 +56,8 @@ struct interval {
 };
 
 /*
- * Returns the interval of nr values, which must be sorted; nr_independent is the number of blocks
- * on which they depend.
+ * Returns the 95 % interval of nr resampled values, which must be sorted; nr_independent is the
+ * number of blocks on which they depend.
  */
 struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independent);
 

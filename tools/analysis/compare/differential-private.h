@@ -18,7 +18,7 @@ struct run {
 
 struct slice {
 	const struct run *run;
-	size_t first, last;		/* ranks */
+	size_t first, last;		/* the requests with ranks in [first, last) */
 };
 
 struct differential_build {

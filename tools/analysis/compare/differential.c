@@ -201,7 +201,7 @@ struct part_key {
 	enum leaf_kind kind;
 	unsigned lock_kind;
 	const char *label, *where;
-	uint32_t text, file;		/* numbers of the interned texts that distinguish parts of a kind */
+	uint32_t text, file;	/* numbers of the interned texts that distinguish parts of a kind */
 	uint32_t key;
 };
 
@@ -358,7 +358,9 @@ static int sort_parts(struct differential_build *b)
 		free(leaves);
 		return -ENOMEM;
 	}
-	/* Intervals are computed last; until then difference.lo_ns has the part's number. */
+	/*
+	 * Intervals are computed later; here diff.lo_ns has the part's number before it is sorted.
+	 */
 	for (size_t i = 0; i < d->nr_parts; i++)
 		d->parts[i].diff.lo_ns = i;
 	qsort(d->parts, d->nr_parts, sizeof(*d->parts), compare_parts);
@@ -380,7 +382,7 @@ static int sort_parts(struct differential_build *b)
 	return 0;
 }
 
-/* Leaves out parts that are 0 in the four digits that are shown. */
+/* Leaves out the last parts that are 0, or less than 1/4000 of the biggest one. */
 static void cut_shown(struct differential *d)
 {
 	while (d->nr_shown) {

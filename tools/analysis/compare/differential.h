@@ -3,21 +3,21 @@
  * Divides the difference between two sets of requests into parts that sum to the difference: slow
  * and usual requests of a run, or the same slice of two runs.
  *
- * For a leaf, c(r) is the time that the request r spent in it.  The leaf's difference is the mean of
- * c over the target requests minus the mean over the reference requests; because the leaves of a
+ * For a leaf, c(r) is the time that the request r spent in it.  The leaf's difference is the mean
+ * of c over the target requests minus the mean over the reference requests; because the leaves of a
  * request sum to its latency, their differences sum to the difference of the mean latencies.  Means
  * are stored as whole nanoseconds: the sums are integers, and the remainder of their division goes
  * to the leaves with the greatest remainders, so that the means of all leaves sum to the mean
  * latency, rounded.  So a mean is wrong by less than 1 ns, and a difference by less than 2.
  *
- * share is Cov(c, latency) / Var(latency) over all requests of the target's class and run: how
- * much of the variance between them is due to that leaf.  Shares sum to 1 (VProfiler's variance
- * tree, Huang et al., EuroSys '17, in one pass).
+ * `share` is Cov(c, latency) / Var(latency) over all requests of the target's class and run, where
+ * c is the time in all leaves of a part: how much of the variance between requests is due to that
+ * part.  Shares sum to 1 (VProfiler's variance tree, Huang et al., EuroSys '17, in one pass).
  *
- * Intervals (95 %) are by a bootstrap over blocks of requests of the whole run, not of the slice,
- * because the limits of the slice vary, too.  The slices of a resample are not chosen again; their
- * limits come from an influence function, a sum over blocks (see differential-resample.c).  Two
- * slices of one run are resampled together.
+ * Intervals (95 %) are by a bootstrap over blocks of all requests of the class, not only of those
+ * of the slice, because the limits of the slice vary, too.  The slices of a resample are not chosen
+ * again; an influence function, a sum over blocks, accounts for the change of their limits (see
+ * differential-resample.c).  Two slices of one run are resampled together.
  *
  * Leaves are aggregated into parts by function, lock, task and so on, whatever their paths.
  */
@@ -45,7 +45,11 @@ struct differential_options {
 };
 
 struct differential_interval {
-	bool is_known;			/* false if fewer than two requests contribute */
+	/*
+	 * false if the requests of a side are all in one block (bootstrap.h), or if the part is not
+	 * among the first DIFFERENTIAL_SHOWN_MAX
+	 */
+	bool is_known;
 	int64_t lo_ns, hi_ns;
 };
 

@@ -135,7 +135,10 @@ static double measure(const struct gate *g, const struct resampler *s, const uin
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* Returns about how many requests determine the metric: those at the percentile and beyond it. */
+/*
+ * Returns about how many requests determine the metric: for a percentile, those from it to the
+ * nearer end; for a mean, half of them.
+ */
 static size_t count_telling(const struct gate *g, size_t nr)
 {
 	double part = g->metric == GATE_MEAN ? 0.5 : g->metric == GATE_MAX ? 1 : g->part;

@@ -2,12 +2,12 @@
 /*
  * A condition on two runs, for a build that must fail if requests have become slower:
  *
- *	[CLASS:]METRIC+N%	p99+5%: 5 % more than before
+ *	[CLASS:]METRIC+N%	p99+5%: over 5 % more than before
  *	[CLASS:]METRIC+TIME	GET:p50+100us
  *	[CLASS:]METRIC>TIME	p99.9>2ms: the second run is over 2 ms
  *
- * METRIC is p50, p90, p99, p99.9, p99.99 or any other p from 0 to 100, max or mean; CLASS a
- * glob.  Each class is judged separately, because a different mix of classes changes percentiles
+ * METRIC is p50, p90, p99, p99.9, p99.99 or another p above 0 and up to 100, max or mean; CLASS is
+ * a glob.  Each class is judged separately, because a different mix of classes changes percentiles
  * while no request is slower.
  *
  * A condition on growth (+) holds if the growth is over the limit and the 95 % interval of the
@@ -48,7 +48,7 @@ struct gate_result {
 	int64_t change_lo_ns, change_hi_ns; /* 95 % */
 	bool is_over;			/* the measured value, or its change, is over the limit */
 	bool is_certain;		/* the interval of the change is above 0 */
-	/* there are so few requests that the percentile is the greatest latency */
+	/* one of the runs has so few requests that the percentile is its greatest latency */
 	bool is_coarse;
 	bool holds;			/* the build fails */
 };
