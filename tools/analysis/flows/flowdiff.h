@@ -15,7 +15,7 @@ struct flow_change {
 	uint64_t calls_before, calls_after;
 	int64_t before_ns, after_ns;	/* of a component: self time */
 	int64_t delta_ns, err_ns;	/* after - before; half-width of its 95 % interval */
-	bool is_beyond_error;		/* delta_ns exceeds err_ns */
+	bool is_beyond_error;		/* the absolute value of delta_ns exceeds err_ns */
 };
 
 struct flowdiff {

@@ -40,7 +40,8 @@ static double variance_of(const struct flows *f, const struct flow_sum *sum)
 		squares += l->nr * d * d;
 		nr += l->nr;
 	}
-	if (sum->timed < 2 || nr < 2)	/* the variance is not known: the error is the mean */
+	/* not known: the standard error is as great as the estimate */
+	if (sum->timed < 2 || nr < 2)
 		return mean * mean * sum->calls * sum->calls;
 	return (double)sum->calls * sum->calls * (squares / (nr - 1)) / sum->timed *
 	       (1 - (double)sum->timed / sum->calls);
@@ -96,7 +97,9 @@ static int add_to_entry(struct flowstats *s, struct flow_entry *e, const struct 
 	return 0;
 }
 
-/* Returns the middle of the bucket that contains the quantile, in the range of the timed calls. */
+/*
+ * Returns the middle of the bucket that contains the quantile, limited to the range of timed calls.
+ */
 static int64_t quantile(const struct flows *f, const struct flow_entry *e, double q)
 {
 	double all = 0, sum = 0;

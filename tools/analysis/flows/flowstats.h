@@ -22,7 +22,8 @@
 struct flow_times {
 	uint64_t calls;
 	uint64_t timed;		/* how many of them were timed */
-	uint64_t unknown;	/* how many have no time, because the function may not return */
+	/* how many have no time: the function may return twice or never, or memory was lacking */
+	uint64_t unknown;
 	int64_t ns;		/* the time of all calls, estimated from the timed ones */
 	int64_t err_ns;		/* half-width of the 95 % interval; 0: exact */
 	int64_t shared_ns;	/* as ns, but with 1/n of the time in which n threads existed */
@@ -113,13 +114,14 @@ struct flowstats {
 	size_t nr_entries;
 	struct flow_cell *cells;	/* longest first */
 	size_t nr_cells;
-	struct flow_part *parts;	/* most self time first, components without calls left out */
+	/* most self time first; components without calls and without time are left out */
+	struct flow_part *parts;
 	size_t nr_parts;
 	struct flow_thread *threads;	/* longest effective time first */
 	size_t nr_threads;
 	struct flow_pool *pools;	/* longest effective time first */
 	size_t nr_pools;
-	int64_t lifetime_ns, shared_ns;	/* the sums over all threads: 100 % */
+	int64_t lifetime_ns, shared_ns;	/* the sums over the selected threads: 100 % */
 	int64_t wait_ns;
 	uint64_t calls, timed, unknown;
 };

@@ -57,9 +57,10 @@ struct caller {			/* what a thread did in a component */
 };
 
 /*
- * Finds the program of a process other than the first; the trace does not have its path.  It is the
- * component with the name of the process; if there is none, the one that makes most calls, of those
- * that no component calls.  callers has room for one entry per component.
+ * Finds the program of a process other than the first, of which the trace does not have the path,
+ * by the calls of its thread t.  It is the component with the name of the process; if there is
+ * none, the one that makes most calls, of those that no component calls.  `callers` has room for
+ * one entry per component.
  */
 static uint32_t program_of(const struct flows *f, const struct thread *t, struct caller *callers)
 {
@@ -107,8 +108,8 @@ COMPARE(edge_compare, struct edge, UP(ns) UP(change) UP(thread))
 
 /*
  * Divides the time among the threads that exist at each time.  All of the program's threads are
- * counted, as the recorder does, and those that match are assigned their parts.  A pause of one
- * of several processes does not end the time of the others.
+ * counted, as the recorder does, and those that match are assigned their parts.  Pauses are
+ * subtracted only if there is one process: the pause of one of several does not concern the others.
  */
 static int share_lifetimes(struct flowstats *s)
 {
@@ -196,7 +197,7 @@ void flow_thread_add(struct flowstats *s, struct flow_thread *t, const struct fl
 	}
 }
 
-/* Sorts the threads of a pool together, the oldest first. */
+/* Sorts the threads of a pool together, by tid. */
 static int compare_alike(const void *pa, const void *pb)
 {
 	const struct thread *a = (*(struct flow_thread *const *)pa)->thread;

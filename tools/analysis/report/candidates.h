@@ -13,7 +13,7 @@
 
 struct candidate {
 	const struct symbol *func;
-	uint64_t nr;		/* observed calls that ended */
+	uint64_t nr;		/* observed calls that began and ended during the recording */
 	int64_t total_ns, max_ns;
 	/* average depth of its calls: the number of direct and indirect callers on the stack */
 	double depth;

@@ -32,7 +32,8 @@ struct lock_site {
 struct lock_owner {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
-	uint64_t holds, waits;		/* recorded holds; waits that began during one of these */
+	/* recorded holds; waits that began while the thread held it */
+	uint64_t holds, waits;
 	int64_t hold_ns, wait_ns;	/* sums over these holds, and over these waits */
 	/* sleeps that the thread ended by waking the lock's futex */
 	uint64_t wakes;
@@ -43,7 +44,7 @@ struct lock_entry {
 	unsigned kind;			/* of rwlocks: the kind that occurred first */
 	const struct symbol *symbol;	/* the variable; !known: on the heap or a stack */
 	struct lock_times waits, holds;
-	struct lock_site *sites;	/* most total time first */
+	struct lock_site *sites;	/* sites of waits, then of holds; most total time first */
 	size_t nr_sites;
 	struct lock_owner *owners;	/* the one for which others waited longest first */
 	size_t nr_owners;

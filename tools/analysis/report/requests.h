@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Collects latencies of requests, by class, and either the slowest request instances or those of
- * one id.
+ * one id, of one trace or of a set.
  */
 #ifndef REPORT_REQUESTS_H
 #define REPORT_REQUESTS_H
@@ -22,7 +22,7 @@ struct requests_options {
 	bool has_id;
 	/* if has_id: retain all request instances of this id, instead of the slowest ones */
 	uint64_t id;
-	int64_t ended_from;	/* ticks: leaves out requests that end earlier */
+	int64_t ended_from;	/* ticks: leaves out complete requests that end earlier */
 	const struct note_filter *notes; /* a request must match all of these */
 	size_t nr_notes;
 	const struct link_want *trace;	/* retain those of this trace (W3C), by start; NULL: any */

@@ -41,15 +41,15 @@ struct sched_entry {
 struct sched_context {
 	struct context who;
 	uint64_t count;			/* number of waits, or of wake-ups */
-	/* length of the waits in which it ran, or of the sleeps that it ended */
+	/* how long it ran during these waits, or how long the sleeps lasted that it ended */
 	int64_t total_ns;
-	int64_t max_ns;
+	int64_t max_ns;			/* in one of them */
 };
 
 struct schedstats {
-	struct sched_entry *entries;	/* longest total delay first */
+	struct sched_entry *entries;	/* longest total delay first, threads of ldb last */
 	size_t nr;
-	struct sched_entry all;		/* the sum of all threads */
+	struct sched_entry all;		/* the sum of the entries, without those of ldb */
 	struct sched_context *antagonists; /* greatest total first */
 	size_t nr_antagonists;
 	struct sched_context *wakers;

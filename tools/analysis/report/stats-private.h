@@ -7,7 +7,7 @@
 #include "base/keyed.h"
 #include "stats.h"
 
-/* A line of the report.  lock protects everything except func and site. */
+/* A line of the report.  `lock` protects durations, resolutions and open. */
 struct stats_key {
 	size_t number;
 	const struct symbol *func, *site;
@@ -36,14 +36,18 @@ struct stats_builder {
 int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
 		   struct stats_key **key);
 
-/* Drops values for which the pool has no room.  Returns 0 or -ENOMEM. */
+/*
+ * Changes distributions to histograms if they have more values than they may retain by now
+ * (dist.h).  Takes the builder's lock, and those of the keys.  Returns 0 or -ENOMEM.
+ */
 int stats_settle(struct stats_builder *b);
 
 /* stats-sum.c */
 
 /*
- * Adds all FUNC rows that the filter selects to the keys, and for each row the time between the two
- * samples around its start to *gaps.  Returns 0 or -ENOMEM.
+ * Adds all FUNC rows that the filter and the options select to the keys, and for each invocation
+ * that was observed from start to end the time between the two samples around its start to *gaps.
+ * Returns 0 or -ENOMEM.
  */
 int stats_fold(struct stats_builder *b, const struct reader_filter *filter, struct dist *gaps);
 

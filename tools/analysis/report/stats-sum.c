@@ -14,7 +14,7 @@
 #include "facts/ticks.h"
 #include "stats-private.h"
 
-/* The key of a row's pc and ret, so that the symtab is used only once for each pair. */
+/* The key of a row's pc and ret, so that an adder uses the symtab only once for each pair. */
 struct path {
 	uint64_t pc, ret;
 	uint32_t epoch;
