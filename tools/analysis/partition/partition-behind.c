@@ -196,7 +196,7 @@ static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t
 	return all;
 }
 
-/* Returns for each piece on the thread how long it worked on the request of the piece. */
+/* Returns for each piece on the thread how long the thread worked on the request of the piece. */
 static int64_t *own_times(struct partition_build *b)
 {
 	int64_t *own = calloc(b->nr_thread_works + 1, sizeof(*own));
@@ -267,7 +267,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
 }
 
-/* Adds the time in which the server worked on no request; returns how much of rest remains. */
+/* Adds the time in which the server worked on no request; returns how much of `rest` remains. */
 static int64_t add_idle(struct partition_build *b, const struct queued *q, int64_t rest)
 {
 	size_t first = search(b->nr_idle, i, b->idle[i].end <= q->start), n = first;

@@ -15,7 +15,7 @@
 
 #define LOOK_BACK	64	/* spans that are searched for the queue from which a span came */
 
-/* Spans that are not used yet are in a heap; the one that began last is first. */
+/* Spans that reach to the cursor or beyond it are in a heap; the one that began last is first. */
 struct walk {
 	struct partition_build *b;
 	const struct instance *instance;
@@ -94,8 +94,8 @@ static void add_piece(struct walk *w, const struct instance_part *part, int64_t 
 }
 
 /*
- * Returns the span to which the time before cursor belongs; NULL: there is none between *until and
- * cursor.
+ * Returns the span to which the time before `cursor` belongs; NULL: there is none between *until
+ * and `cursor`.
  */
 static const struct instance_part *part_before(struct walk *w, const struct instance_part *later,
 					   int64_t cursor, int64_t *until)
@@ -159,7 +159,7 @@ static void cut_instance(struct partition_build *b, const struct instance *insta
 
 /*
  * Adds a struct work for each span.  A time in a queue gets one, too, so that spans and works have
- * the same indices; partition_cut() drops it later.
+ * the same indices; drop_queue_works() removes it later.
  */
 static void add_works(struct partition_build *b, const struct instance *instance, uint32_t request,
 		      uint32_t class)
@@ -239,7 +239,9 @@ static int on_instance(void *arg, struct instance *instance)
 	return add_instance(b, instance, is_selected && instance->is_complete);
 }
 
-/* Adds a request unless it is the selected one, which was added before with more exact data. */
+/*
+ * Adds a request, unless it has the id of the selected one, which is added later from exact data.
+ */
 static int on_other(void *arg, struct instance *instance)
 {
 	struct partition_build *b = arg;

@@ -12,7 +12,8 @@
 #include "partition-private.h"
 
 #define EPHEMERAL_PORT_MIN	32768	/* the usual start of net.ipv4.ip_local_port_range */
-#define NUMBER_DIGITS		3	/* a number of at least this many digits is not part of the name */
+/* numbers in names of files that are as long, or longer, become * */
+#define NUMBER_DIGITS		3
 
 /* "item_locks+0x80" becomes item_locks. */
 static void set_variable(char *label, const struct symbol *symbol)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declarations for the files that build a partition: they divide request instances into spans on
+ * Declarations for the files that build a partition: they divide request instances into pieces on
  * threads and pieces in queues, and these, thread by thread, into leaves.
  */
 #ifndef PARTITION_PARTITION_PRIVATE_H
@@ -107,7 +107,8 @@ struct partition_build {
 	bool is_nap;			/* the thread is in a sleep that an interrupt ended */
 	bool has_queued;
 	bool has_unknown;		/* requests whose server is not known have been processed */
-	size_t spot;			/* index of the first element of active that has not ended */
+	/* index of the first element of active[] that has not ended */
+	size_t spot;
 	struct attribution attribution;
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;
@@ -137,7 +138,9 @@ void partition_find_needed(struct partition_build *b);
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
 
-/* partition-behind.c: makes active[] of the thread, and adds the BEHIND leaves */
+/*
+ * partition-behind.c: makes active[] of the thread, adds the BEHIND leaves and the time in queues
+ */
 void partition_own(struct partition_build *b);
 void partition_add_behind(struct partition_build *b);
 void partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr);

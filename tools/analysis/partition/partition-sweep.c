@@ -76,7 +76,8 @@ static void add_idle(struct partition_build *b, int64_t start, int64_t end, uint
 }
 
 /*
- * A sample is taken by an interrupt, which may be in the trace; it belongs to the interrupted leaf.
+ * Returns the leaf to which a sample belongs.  A sample is taken by an interrupt, which may be in
+ * the trace; then the sample belongs to the interrupted function.
  */
 static uint32_t sampled_leaf(struct partition_build *b, uint32_t leaf)
 {
@@ -161,7 +162,7 @@ static void spend_on_pieces(struct partition_build *b, int64_t start, int64_t en
 	add_idle(b, start, end, leaf);
 }
 
-/* Counts an event for the request that the thread works on when it begins. */
+/* Counts an event for the request that the thread works on when the event begins. */
 static void count_begin(struct partition_build *b, int64_t tick, uint32_t leaf)
 {
 	int64_t start, end;
@@ -274,7 +275,7 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 	return b->ret;
 }
 
-/* Adds a fault or an interrupt; they count only while the thread works on a request. */
+/* Adds a fault or an interrupt, unless the thread never works on a request. */
 static int add_event(struct partition_build *b, const struct segment *s)
 {
 	if (!b->nr_active)
@@ -343,7 +344,7 @@ static void end_thread(struct partition_build *b)
 	b->spot = 0;
 }
 
-/* Drops the thread's open segments and later interrupts. */
+/* Drops the thread's open segments, interrupts, faults and samples. */
 static void forget_thread(struct partition_build *b)
 {
 	attribution_forget(&b->attribution);
@@ -379,7 +380,8 @@ static void start_thread(struct partition_build *b, uint32_t tid)
 }
 
 /*
- * Marks the thread as processed; returns true if it has requests and had not been processed before.
+ * Marks the thread as processed; returns true if it had not been.  Returns false for a thread above
+ * the greatest tid that has requests.
  */
 static bool mark_processed(struct partition_build *b, uint32_t tid)
 {

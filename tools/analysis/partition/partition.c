@@ -170,8 +170,8 @@ static int cut_all(struct partition_build *b)
 }
 
 /*
- * Counts losses of records while requests were open.  Losses and requests are sorted by time, so it
- * is sufficient to know the latest end of the requests so far.
+ * Counts the LOST rows about kernel events while requests were open.  They and the requests are
+ * sorted by time, so it is sufficient to know the latest end of the requests so far.
  */
 static void count_losses(struct partition *p)
 {

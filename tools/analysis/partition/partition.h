@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A partition divides the time of requests: every nanosecond of every request is in exactly one
- * leaf, which is a state (states.def) at a place.  All results of ldb-why are sums over leaves.
+ * leaf, which is a state (states.def) at a place.  The times that ldb-why reports are sums over
+ * leaves.
  *
  * A request instance is cut into pieces that do not overlap and leave nothing out: going backward
  * from its end, the thread whose span ended last gets the time back to the start of that span, then
@@ -9,10 +10,10 @@
  * and the remaining time is UNKNOWN.  A thread that has several requests open (a batch) works on
  * the request that it ends next; the others are BEHIND this request.
  *
- * In a piece on a thread, a time belongs to the reason for which the thread was off the CPU, else
- * to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a piece in a queue,
- * a time belongs to what the thread did that later took this request out: the other requests on
- * which it worked (BEHIND), else whatever else it did.
+ * In a piece on a thread, a time belongs to the item that attribution.h names: an interrupt, a time
+ * off the CPU, a wait for a lock, or the innermost function; else to UNKNOWN.  In a piece in a
+ * queue, a time belongs to what the thread did that later took this request out: the other requests
+ * on which it worked (BEHIND), else whatever else it did.
  *
  * Start and end times are converted from ticks to nanoseconds, and not durations, so that the
  * shares of a request sum to its latency exactly.
@@ -48,7 +49,8 @@ struct leaf {
 	enum leaf_kind kind;
 	/* call path of the place; FUNCTION: it ends with the function */
 	uint32_t path;
-	const char *label;		/* interned: lock, futex, task, class, irq, system call; "" */
+	/* interned: name of the lock, futex, task, class, irq, system call or library call; "" */
+	const char *label;
 	uint64_t lock;			/* LOCK, FUTEX: an address of the lock; else 0 */
 	unsigned lock_kind;		/* LOCK: enum ldb_lock_kind */
 	const struct symbol *site;	/* LOCK: where it waited; may be NULL */
@@ -58,11 +60,13 @@ struct share {
 	uint32_t leaf;
 	/* invocations or waits that began in the leaf; BEHIND: requests */
 	uint32_t nr;
-	int64_t ns;			/* > 0; FUNCTION, LIBCALL, LOCK (all of it was waiting for a CPU): also 0,
-					   if nr is not 0 */
+	/*
+	 * may be 0 if nr or nr_faults is not, as for a function whose callees took all of its time
+	 */
+	int64_t ns;
 	uint32_t nr_faults;		/* page faults in this time, if they were recorded */
-	uint32_t pad;
-	/* ns^2: the squared errors of the starts and ends of the function and its callees */
+	uint32_t pad;			/* while the partition is built: number of the request */
+	/* ns^2: sum of the squared errors of the starts and ends of the function and its callees */
 	double error2;
 };
 
@@ -74,7 +78,7 @@ struct partition_sample {
 
 struct request {
 	uint64_t id;
-	int64_t start_ns, latency_ns;	/* start: in the recording; complete requests only */
+	int64_t start_ns, latency_ns;	/* start_ns: since the start of the recording */
 	int64_t start, end;		/* ticks */
 	uint32_t class;			/* index into partition.classes */
 	uint32_t tid;			/* the thread that ended the request */
@@ -86,7 +90,7 @@ struct request {
 	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
 	/* resolution of times off the CPU that come from counters (counters.h) */
 	int64_t off_resolution_ns;
-	/* resolution of frames that began in it, which may exceed the latency */
+	/* the coarsest resolution of frames that began in it, which may exceed the latency */
 	int64_t noise_ns;
 	bool is_left_out;		/* options.select() has left it out: it has no shares */
 };
@@ -108,8 +112,10 @@ struct partition {
 	size_t nr_paths;
 	const char **classes;		/* names, interned; "" */
 	size_t nr_classes;
-	uint64_t nr_incomplete, nr_lost_handoffs; /* requests that are left out */
-	uint64_t nr_losses;		/* records lost while requests were open */
+	uint64_t nr_incomplete;		/* requests that are left out because they did not end */
+	/* requests that were put into a queue and never taken out */
+	uint64_t nr_lost_handoffs;
+	uint64_t nr_losses;		/* LOST rows about kernel events while requests were open */
 	/* such events were recorded, so a count of 0 means that there were none */
 	bool has_sched, has_faults, has_irqs;
 	bool has_calls;			/* leaves of sleeps have the names of system calls */
@@ -150,20 +156,21 @@ struct partition_options {
 	 */
 	int (*spent)(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf);
 	/*
-	 * Called with all segments, migrations and samples of the threads that wants() selects, so
-	 * that a caller that also shows the request need not read them again.  The call site of a
-	 * function is not set.  wants() is used only if select or only is set.
+	 * Called with the segments (except interrupts, faults and requests), migrations and samples
+	 * of the threads that wants() selects, so that a caller that also shows the request need
+	 * not read them again.  The call site of a function is not set.  wants() is used only if
+	 * select or only is set.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*sample)(void *arg, const struct sample *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
-	void *arg;		/* argument of all these functions */
+	void *arg;		/* argument of begins() and of the functions after it */
 };
 
 /*
- * Returns 0, -ENOMEM or another -errno of a temporary file.  One model may be used by one thread
- * at a time.
+ * Returns 0, -ENOMEM, another -errno of a temporary file, or what a function of the options has
+ * returned.  One model may be used by one thread at a time.
  */
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums what the selected requests spent their time on.  Only the blocks of the trace that concern them
- * are read.
+ * Sums what the selected requests spent their time on.  Of the trace only the blocks that concern
+ * these requests are read, but all REQ rows if requests are identified by threads.
  */
 #ifndef PARTITION_PARTS_H
 #define PARTITION_PARTS_H
@@ -17,8 +17,8 @@ struct part {
 
 /*
  * A request, identified by its id and the tick at which it ended or, if tid is not 0, as the
- * request on which thread tid worked in the middle of [start, end]. All requests of a call must be
- * identified in the same way.
+ * request whose first span is on thread tid, and which was open in the middle of [start, end].  All
+ * requests of a call must be identified in the same way.
  */
 struct parts_request {
 	uint64_t id;

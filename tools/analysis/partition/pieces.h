@@ -22,7 +22,10 @@ struct pieces {
 	size_t nr, room;
 };
 
-/* Finds the pieces of the complete requests that start in [from, to] (ticks).  Returns 0 or -ENOMEM. */
+/*
+ * Finds the pieces of the complete requests that start in [from, to] (ticks).  Returns 0 or
+ * -ENOMEM.
+ */
 int pieces_read(struct model *m, int64_t from, int64_t to, struct pieces *p);
 void pieces_free(struct pieces *p);
 

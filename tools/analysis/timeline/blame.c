@@ -3,20 +3,20 @@
  * Finds what blocked a request: from a wait to the holds of the same lock during the wait, from a
  * hold to the waits of its thread during the hold, and so on.
  *
- * A lock that passes from thread to thread while the request waits (a convoy)
- * has several holds in one wait: all of them are shown.  When the holder named
- * by the wait has no recorded hold, its hold is inferred: from the start of the
- * wait to the next recorded hold, or to the end of the wait.
+ * A lock that passes from thread to thread while the request waits (a convoy) has several holds in
+ * one wait: all of them are shown.  If the holder that the wait names has no recorded hold, its
+ * hold is inferred: from the start of the wait to the next recorded hold, or at most to the end of
+ * the wait.
  *
- * A lock that is released while threads wait for it is free until the thread that was woken runs and
- * takes it; others sleep on until that thread releases it.  So a wait that no hold explains to its end is
- * blocked by its waker, and by the delays of the waker.
+ * A lock that is released while threads wait for it is free until the thread that was woken runs
+ * and takes it; others sleep on until that thread releases it.  So the end of a wait that no hold
+ * explains is blocked by the waker, and by the delays of the waker.
  *
  * Conditions, semaphores, barriers and joins have no holder.  For these, the thread that ended the
  * wait is treated as the holder, with an inferred hold.  Kernel events say which thread ended the
  * last sleep in such a wait; without them, the events of ldb's wrappers of pthread functions (the
- * shim) say which thread signalled last.  A thread that does not sleep in its wait, or is woken by
- * an interrupt (a timeout), has no waker.
+ * shim) say which thread signalled last.  According to kernel events, a thread that does not sleep
+ * in its wait, or is woken by an interrupt (a timeout), has no waker.
  *
  * Edges record which thread caused which delay, for chain.c: also which thread ended a sleep that
  * the shim did not record as a wait, and which thread ran while another one waited long for a CPU.
@@ -30,7 +30,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define LONG_PART	20	/* delays below 1/20 of the time are ignored */
+#define LONG_PART	20	/* delays below 1/20 of the latency, or of a range, are ignored */
 
 struct blame {
 	struct timeline_build *b;
@@ -53,7 +53,7 @@ static bool is_held(const struct segment *wait)
 	return wait->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(wait->lock_kind);
 }
 
-/* Returns true if the segment is a time off the CPU that is not part of a wait for a lock. */
+/* Returns true if the segment is a time off the CPU other than a sleep on a futex. */
 static bool is_off(const struct segment *s)
 {
 	return segment_is_off(s) && s->kind != SEGMENT_FUTEX_WAIT;
@@ -207,7 +207,7 @@ static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t e
 	return ret ? ret : follow_offs(k, tid, start, end, false, level);
 }
 
-/* Adds a holder; hold is NULL if it was not recorded, but is inferred from the wait. */
+/* Adds a holder; `hold` is NULL if it was not recorded, but is inferred from the wait. */
 static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
 		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
@@ -236,8 +236,8 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 }
 
 /*
- * Returns when the thread was woken from a wait, or end: the waker is not to blame if the thread
- * then waited for a CPU.
+ * Returns when the thread was woken from a wait: the waker is not to blame if the thread then
+ * waited for a CPU.  If it did not wait for one, returns `end`.
  */
 static int64_t woken_at(const struct blame *k, const struct segment *wait, int64_t start, int64_t end)
 {
@@ -267,7 +267,7 @@ static bool is_blocking(const struct segment *hold, const struct segment *wait, 
 
 /*
  * Returns when a thread was woken from its own wait for the lock of `wait`, which was free then;
- * end: not known.
+ * `end`: not known.
  */
 static int64_t handed_at(const struct blame *k, const struct segment *wait, uint32_t tid, int64_t start, int64_t end)
 {
@@ -396,8 +396,8 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 }
 
 /*
- * Cuts the times in which a thread worked on the request itself from those in which it blocked the
- * request.
+ * Removes the times in which a thread worked on the request itself from those in which it blocked
+ * the request.
  */
 static int cut_own(struct timeline_build *b)
 {
@@ -424,7 +424,10 @@ static int cut_own(struct timeline_build *b)
 	return ret;
 }
 
-/* Finds k->first: holds of mutexes begin in the order in which they end, those of readers need not. */
+/*
+ * Sets k->first[].  Holds of a mutex begin in the order in which they end; those of readers need
+ * not.
+ */
 static int find_first(struct blame *k)
 {
 	k->first = calloc(k->holds.nr + 1, sizeof(*k->first));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the blockers behind causes: for waits the holder of the lock, what it was
- * executing and why it was off the CPU; for times off the CPU the task that was
- * running instead.
+ * Finds the blockers behind causes: for waits the holder of the lock, what it was executing and why
+ * it was off the CPU; for times off the CPU the task that was running instead, or the waker.
  */
 #include "facts/ticks.h"
 #include "timeline-private.h"
@@ -44,8 +43,8 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * Returns true if the function lasted, or may have lasted, for more than half of the time of `in`.
- * If it was observed only once, its length is known only to some milliseconds.
+ * Returns true if the function lasted, or may have lasted according to its resolution, for more
+ * than half of the time of `in`.
  */
 static bool took_most(const struct segment *func, const struct segment *in)
 {
@@ -74,8 +73,8 @@ static bool explains_better(const struct segment *a, const struct segment *b,
 }
 
 /*
- * Returns the deepest callee of a function that lasted for more than `tenths` of it, or the function
- * itself.
+ * Returns the deepest callee that lasted for more than `tenths` tenths of the function, or the
+ * function itself.
  */
 static const struct segment *deepest_callee(const struct timeline *t, const struct segment *in,
 					    const struct segment *func, int tenths)
@@ -171,7 +170,7 @@ const struct segment *blockers_delay(const struct segment *segments, size_t nr_s
 		const struct segment *s = &segments[i];
 		size_t n = 0;
 
-		/* Other threads of the same request are considered, too. */
+		/* Segments of the request's own threads count, too: they may block it as well. */
 		if (s->tid != in->tid || !segment_overlap_ns(s, in) ||
 		    !(segment_is_off(s) || (has_waits && s->kind == SEGMENT_LOCK_WAIT)))
 			continue;
@@ -188,8 +187,8 @@ const struct segment *blockers_delay(const struct segment *segments, size_t nr_s
 		ticks_add(&sums[n], delay_ns(s, in));
 	}
 	/*
-	 * asleep_ns is that of a whole wait, which may have begun before `in`. Of `in` the thread
-	 * slept at most the time in which it did not wait for a CPU.
+	 * asleep_ns is that of a whole wait, which may have begun before `in`.  During `in` the
+	 * thread slept at most for the time in which it did not wait for a CPU.
 	 */
 	for (size_t i = 0; i < nr; i++)
 		if (delays[i]->kind == SEGMENT_LOCK_WAIT)
@@ -210,7 +209,7 @@ void blockers_find(const struct timeline *t, struct timeline_cause *c)
 		return;
 	c->hold_func = blockers_function(t, c->hold);
 	c->hold_off = blockers_delay(t->segments, t->nr_segments, c->hold, false, &c->hold_off_ns);
-	/* Times off the CPU below a tenth of the wait are not mentioned. */
+	/* Times off the CPU below a tenth of the cause's time are not mentioned. */
 	if (c->hold_off_ns < c->ns / 10)
 		c->hold_off = NULL;
 }

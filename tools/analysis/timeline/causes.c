@@ -205,8 +205,8 @@ static bool is_longer(const struct segment *s, const struct segment *than)
 }
 
 /*
- * Only one device is shown: another one replaces it if a sleep for the other is longer than all
- * sleeps for it so far.
+ * Only one device is shown: another one replaces it if the other worked longer during one sleep
+ * than the first one during all sleeps so far.
  */
 static void add_disk(struct timeline_cause *c, const struct segment *s)
 {

@@ -77,15 +77,16 @@ const struct chain_link *chain_root(const struct chain *chain)
 	if (chain->nr > 1 && first[1].kind == LINK_TAKEN_BY)
 		return first;
 	/*
-	 * most: the time for which the last thread of the chain is to blame; its function may have
-	 * taken only a part of that.
+	 * `most` is the time for which the last thread of the chain is to blame; its function may
+	 * have taken only a part of that.
 	 */
 	for (const struct chain_link *l = first + 1; l < last; l++)
 		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
 			most = l->kind == LINK_HELD_BY ? l->ns : l[-1].ns;
 	/*
 	 * Skips links that cannot be the root: calls that a function may make, wakers about which
-	 * nothing is known, and times that are too short.
+	 * nothing is known, what the task that ran instead was executing, and times that are too
+	 * short.
 	 */
 	while (last > first &&
 	       (last->source == EDGE_CODE || (last->kind == LINK_WOKEN_BY && !*last->file) ||
@@ -126,7 +127,7 @@ static int64_t length(const struct segment *s)
 
 /* The thread that caused a delay */
 
-/* Returns the edge of the delay that lasted longest; NULL: no thread is known. */
+/* Returns the edge that overlaps the delay for the longest time; NULL: no thread is known. */
 static const struct edge *longest_edge(const struct timeline_build *b, const struct segment *delay)
 {
 	size_t n = search(b->nr_edges, i, b->edges[i].tid < delay->tid);
@@ -165,7 +166,9 @@ static const char *interrupt_words(const struct segment_sched *k, bool *is_likel
 	return context_kinds[k->waker.kind].words;
 }
 
-/* Adds the task or interrupt that ended a sleep, if it was not a thread of the program. */
+/*
+ * Adds the task or interrupt that ended a sleep other than one for I/O, if kernel events name it.
+ */
 static void add_other_task(struct walk *w, const struct segment *delay, int64_t ns)
 {
 	const struct segment_sched *k = delay->sched;

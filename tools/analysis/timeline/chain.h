@@ -15,9 +15,10 @@ enum edge_source {
 	/* ldb's wrappers of pthread functions recorded the hold, or who signalled last */
 	EDGE_SHIM,
 	EDGE_OWNER,		/* the wait named the holder; the hold was not recorded */
-	EDGE_FUTEX,		/* the kernel's events name the thread that woke the futex */
+	EDGE_FUTEX,		/* the kernel's events have the sleep on the futex */
 	EDGE_WAKER,		/* the scheduler's events name the task that woke the thread */
-	EDGE_RUNNING,		/* the scheduler's events name the task that ran on its CPU */
+	/* the scheduler's events name the task that ran on the CPU for which the thread waited */
+	EDGE_RUNNING,
 	EDGE_TAG,		/* the program's request tags */
 	EDGE_SCANNER,		/* the stack of the thread at that time */
 	EDGE_CODE,		/* the function's code: it may not have been executed */
@@ -44,12 +45,13 @@ struct chain_link {
 	unsigned lock_kind;
 	const char *label;	/* lock, function, task */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
-	struct segment_disk disk; /* IO: the device, and its time; NULL: not known */
+	struct segment_disk disk; /* IO: the device, and its time; device NULL: not known */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	const struct symbol *func; /* the function; NULL: none */
 	uint32_t tid;		/* 0: none */
 	const char *thread;	/* the name of thread tid; "" */
-	const struct process *process; /* the thread's; NULL: there is only one, or it is not known */
+	/* the thread's process; NULL: there is only one, or it is not known */
+	const struct process *process;
 	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: it is not drawn */
 	int64_t ns;
 	int64_t resolution_ns;

@@ -63,8 +63,8 @@ static int64_t add_offs(const struct timeline *t, const struct segment *in, stru
 }
 
 /*
- * Adds the functions of samples.  Functions without a source file, and those of the system, are
- * left out: the user cannot change them.
+ * Adds the functions of samples, and returns the number of samples.  Functions without a source
+ * file, and those of the system, are not added, because the user cannot change them.
  */
 static uint64_t add_samples(const struct timeline_build *b, const struct segment *in, struct names *n)
 {

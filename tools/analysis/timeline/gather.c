@@ -2,8 +2,9 @@
 /*
  * Gathers the input of a timeline: finds the threads that are needed, then the events on them.
  *
- * These are the request's threads, threads that ended a sleep of one of these, threads that may
- * hold a lock for which one of these waits, and so on.
+ * The needed threads are those of the request, threads that ended a sleep of a needed thread or ran
+ * while it waited for a CPU, threads that may hold a lock for which a needed thread waits, and so
+ * on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define OFFS_MAX	(1U << 17)	/* the longest are retained */
+#define OFFS_MAX	(1U << 17)	/* at least this many of the longest are retained */
 #define MIGRATIONS_MAX	(1U << 16)
 #define SAMPLES_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
@@ -25,7 +26,8 @@
 /* Margins before and after a request: rows beyond them are rarely needed. */
 #define FUNC_MARGIN_NS	300000
 #define MARGIN_NS	2100000
-#define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
+/* LOCK rows are read up to this late: an unlock is stamped after the waiter may have continued. */
+#define AFTER_NS	10000000
 
 static int64_t ticks_of(struct model *m, int64_t ns)
 {

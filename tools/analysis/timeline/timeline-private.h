@@ -32,7 +32,8 @@ struct timeline_build {
 	/* gather.c: all events on these threads in that range */
 	struct segment *all;
 	size_t nr_all, room_all;
-	size_t nr_functions, nr_offs;	/* how many of all[] are functions, and times off the CPU */
+	/* how many of all[] are functions; times off the CPU, system calls and library calls */
+	size_t nr_functions, nr_offs;
 	int64_t min_function, min_off;	/* ticks: shorter ones are left out */
 	struct sched_migration *migrations;
 	size_t nr_migrations, room_marks, room_migrations;
@@ -100,7 +101,7 @@ int gather_migration(void *build, const struct sched_migration *m);
 int blame_own(struct timeline_build *b);
 /*
  * Returns the thread that ended a sleep, or a wait that has no holder; 0: it was not a thread of
- * the program, or is not known.
+ * the program, or is not known, or the sleep was for a disk.
  */
 uint32_t blame_waker(const struct model *m, const struct segment *s);
 /*
@@ -108,7 +109,7 @@ uint32_t blame_waker(const struct model *m, const struct segment *s);
  * the wait; 0: not known.
  */
 uint32_t blame_owner(const struct model *m, const struct segment *wait);
-/* Returns the tid of the thread that released a lock and so woke the one that waited for it; 0: unknown. */
+/* Returns the thread that released a lock and so woke the one that waited for it; 0: not known. */
 uint32_t blame_releaser(const struct model *m, const struct segment *wait);
 
 /*
@@ -145,13 +146,9 @@ struct context blocker_of(const struct segment *s, int64_t *ns);
  */
 const struct segment *blockers_function(const struct timeline *t, const struct segment *in);
 /*
- * Returns the function in which the thread of segment `in` was off the CPU for more than half of
- * *ns; NULL: none.
- */
-const struct symbol *blockers_off_function(const struct timeline *t, const struct segment *in, int64_t *ns);
-/*
- * Returns the longest of the delays (times off the CPU, waits for locks) of the kind that took most
- * of the time of segment `in`, and sets *ns to the sum of these; NULL: there was none.
+ * Returns the longest of the delays (times off the CPU and, if has_waits is set, waits for locks)
+ * of the kind that took most of the time of segment `in`, and sets *ns to the sum of these; NULL:
+ * there was none.
  */
 const struct segment *blockers_delay(const struct segment *segments, size_t nr_segments,
 				     const struct segment *in, bool has_waits, int64_t *ns);

@@ -71,7 +71,7 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 	return s;
 }
 
-/* Adds the spans of the request as segments, and the times of its threads. */
+/* Adds a span of the request as a segment and, if it is on a thread, to the thread's own times. */
 static int add_part(struct timeline_build *b, const struct instance_part *p, int64_t end)
 {
 	struct symtab *st = b->m->symtab;

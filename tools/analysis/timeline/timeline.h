@@ -3,11 +3,11 @@
  * Builds the timeline of one request: what its threads did, what they waited for, and what the
  * threads for which it waited did.
  *
- * Functions are clipped to the times their thread worked on the request, and to the function that
- * called them: the estimates of two ends of a call may disagree by their resolution.  A wait of 1
- * us or more leads to the holders of the lock during the wait, all of them; if a holder waited for
- * another lock, to the holders of that, and so on, for 8 levels at most.  No wait is followed
- * twice.
+ * Functions are clipped to the times in which their thread worked on the request or blocked it, and
+ * to the function that called them: estimates of a function and its caller may disagree by their
+ * resolution.  A wait of 1 us or more leads to all holders of the lock during the wait; if a holder
+ * waited for another lock, to the holders of that, and so on, for 8 levels at most.  No wait is
+ * followed twice.
  */
 #ifndef TIMELINE_TIMELINE_H
 #define TIMELINE_TIMELINE_H
@@ -29,13 +29,14 @@
  */
 struct timeline_cause {
 	enum leaf_kind kind;
-	const char *label;		/* as in ldb-why: of the lock, task, interrupt, class; "" */
+	/* as in ldb-why: of the lock, task, interrupt, class, system call or library call; "" */
+	const char *label;
 	/* FUNCTION: the function; SLEEP, IO: the function that slept; NULL: not known */
 	const struct symbol *func;
 	/* the request was in a queue; the thread that later took it out was in this state */
 	bool in_queue;
 	int64_t ns;
-	int64_t resolution_ns;		/* FUNCTION: greatest resolution of its invocations */
+	int64_t resolution_ns;		/* greatest resolution of its invocations, or intervals */
 	int64_t unobserved_ns;		/* UNKNOWN: how much of it was in observation gaps */
 	uint64_t nr;			/* waits, invocations, interrupts, or requests ahead */
 	struct split split;		/* FUNCTION, UNKNOWN: its parts, by samples */
@@ -53,7 +54,9 @@ struct timeline_cause {
 	struct segment_disk disk;	/* IO: the device, and the sum of all sleeps for it */
 	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest interval */
 	const struct segment *off;
-	struct context blocker;		/* RUNNABLE, PREEMPTED: the task that ran longest */
+	/* RUNNABLE, PREEMPTED: the task that ran longest in the interval `off`; else its waker */
+	struct context blocker;
+	/* the sum over all intervals: for how long such a task ran, or how long the thread slept */
 	int64_t blocker_ns;
 	struct chain *chain;		/* from wait or off, from thread to thread */
 };
@@ -69,8 +72,9 @@ struct timeline_migration {
 struct timeline_edge {
 	uint32_t tid, by;
 	int64_t start, end;
-	bool is_wait;			/* for a lock or the like; else it was asleep, or runnable */
-	bool is_held;			/* by the thread of a hold that is among the segments */
+	/* tid waited for a lock or the like; else it was asleep, or runnable */
+	bool is_wait;
+	bool is_held;		/* `by` is the thread of a hold that is among the segments */
 };
 
 struct timeline {
@@ -83,10 +87,11 @@ struct timeline {
 	size_t nr_segments;
 	/*
 	 * The times that the partition attributes to each thread, sorted.  They do not overlap, and
-	 * sum to the time outside of queues.
+	 * sum to the time in which the request was on a thread.
 	 */
 	struct intervals pieces;
-	uint32_t *tids;			/* threads that worked on the request, in order */
+	/* threads that worked on the request, by their first spans */
+	uint32_t *tids;
 	size_t nr_tids;
 	int64_t lock_wait_ns, queue_ns;	/* sums */
 	/*
@@ -95,7 +100,7 @@ struct timeline {
 	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
 	struct timeline_migration *migrations; /* sorted by time */
 	size_t nr_migrations;
-	/* samples of these threads, and of threads that blocked the request, by time */
+	/* events that these threads, or threads that blocked the request, marked; by time */
 	struct marked *marks;
 	size_t nr_marks;
 	const struct note *notes[NOTES_KEYS_MAX];
@@ -111,7 +116,7 @@ struct timeline {
 int timeline_build(struct model *m, const struct instance *instance, struct timeline *t);
 
 /*
- * As timeline_build(), but functions have no call site, because finding these takes time. A caller
+ * As timeline_build(), but functions have no call site, because finding these takes time.  A caller
  * that shows call sites sets them with timeline_set_sites(), after timelines_end().
  */
 int timeline_build_siteless(struct model *m, const struct instance *instance, struct timeline *t);
@@ -122,12 +127,12 @@ void timeline_free(struct timeline *t);
 /*
  * Merges the timelines of several requests into one, as that of the longest request.  It has the
  * segments of all of them, and lasts from the first start to the last end.  The segments point to
- * data of these timelines; only the array of segments is to be freed. Returns 0 or -ENOMEM.
+ * data of these timelines; only the array of segments is to be freed.  Returns 0 or -ENOMEM.
  */
 int timeline_merge(const struct timeline *timelines, size_t nr, struct timeline *t);
 
 /*
- * Returns the length in ns of the nr-th longest segment. INT64_MIN: there are not more than nr
+ * Returns the length in ns of the nr-th longest segment.  INT64_MIN: there are not more than nr
  * segments; INT64_MAX: nr is 0.
  */
 int64_t timeline_longest(const struct timeline *t, size_t nr);
