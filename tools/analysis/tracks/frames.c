@@ -67,7 +67,7 @@ static int frame_compare(const void *pa, const void *pb)
 }
 
 /*
- * Returns how many frames come before want (bound 0), or before and including want and all its
+ * Returns how many frames come before `want` (bound 0), or before and including `want` and all its
  * parts (bound 1).
  */
 static size_t frames_below(const struct frames *fs, const struct frame *want, int bound)
@@ -86,8 +86,8 @@ static size_t frames_up_to(const struct frames *fs, const struct frame *want)
 }
 
 /*
- * last is index + 1 of the last part of a frame.  Returns index + 1 of the frame's first part that
- * did not end before f or, if all did, last.
+ * `last` is index + 1 of the last part of a frame.  Returns index + 1 of the frame's first part
+ * that did not end before f or, if all did, `last`.
  */
 static size_t part_around(const struct frames *fs, size_t last, const struct frame *f)
 {
@@ -122,7 +122,7 @@ static void clip(struct frame *f, int64_t start, int64_t end)
 
 /*
  * Clips two siblings that overlap.  If they are in different blocks, it is not known which one was
- * entered first.
+ * entered first, and they are not clipped.
  */
 static void part_siblings(struct frame *before, struct frame *f)
 {
@@ -209,7 +209,7 @@ int frames_sort(struct frames *fs)
 	return 0;
 }
 
-/* Like estimate_func(). */
+/* Sets the estimates from the bounds, as estimate_func() does. */
 static void estimate_again(struct frame *f)
 {
 	f->start = estimate_middle(f->start_min, f->start_max);
@@ -293,9 +293,10 @@ static void bound_newer(struct frame *f, const struct moment *m)
 }
 
 /*
- * Returns index + 1 of the last frame of a block that had begun at the moment; first is the index
- * of the block's first frame.  Estimates that were narrowed are not in the order of the frames: what
- * is found among these would depend on how many were read.
+ * Returns index + 1 of the last frame of a block that had begun at the moment.  `first` is
+ * index + 1 of the innermost frame.  The search uses `begun` because narrowed estimates of starts
+ * are not in the order of the frames: what is found among these would depend on how many frames
+ * were read.
  */
 static size_t begun_by(const struct frames *fs, const struct moment *m, struct frame *want,
 		       size_t first)
@@ -320,8 +321,9 @@ void frames_seen(struct frames *fs, const struct moment *m)
 	}
 	near = begun_by(fs, m, &want, first);
 	/*
-	 * The loop goes from the last frame that had begun to its caller, and so on.  All other
-	 * callees of these frames have ended.
+	 * Frames that were entered after the innermost one, and had begun at the moment, have
+	 * ended.  The first loop bounds the last of these frames and its callers, the second one
+	 * the frames before it.
 	 */
 	for (size_t nr = near; nr > first; nr = fs->at[nr - 1].parent)
 		bound_newer(&fs->at[nr - 1], m);

@@ -3,9 +3,9 @@
  * Finds the ids of requests that are calls of a function with the id as an argument.
  *
  * A probe at the function's first instruction recorded the time of each call, to a fraction of a
- * microsecond, the return address and the id.  The scanner observed that a call was running at some
- * time, which makes it a request: it is the last call before that time from the same place.  Calls
- * that the scanner did not observe have an id, but are not requests.
+ * microsecond, the return address and the id.  A request is a call that the scanner observed at
+ * some time: it is the last call from the same place that the probe recorded before that time.
+ * Calls that the scanner did not observe have an id, but are not requests.
  *
  * The frame that the scanner observes is made a little after the probe, or long after it if the
  * thread was preempted in between.  So the time between probe and frame has no bound.  If some id
@@ -181,7 +181,7 @@ static int64_t ticks(struct made_requests *made, int64_t ns)
 }
 
 /*
- * Returns why no id is certain, or NULL. The dump of a flight recorder contains the number of lost
+ * Returns why no id is certain, or NULL.  The dump of a flight recorder contains the number of lost
  * ids only if there were some.
  */
 static const char *why_none(struct made_requests *made, const char *lost)

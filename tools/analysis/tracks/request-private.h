@@ -25,13 +25,13 @@ struct made_requests {
 	size_t nr, room;
 };
 
-/* Add all requests, in any order, to made.  Return 0, or what tracks_each() returns. */
+/* Add all requests, in any order, to `made`.  Return 0, -ENOMEM or another -errno. */
 int request_calls(struct made_requests *made, const char *const *globs, size_t nr);
 int request_turns(struct made_requests *made);
 
 /*
- * Sets the ids of requests that are calls; source->has_ids says whether any id is known.  The
- * requests are in order of their start.
+ * Sets the ids of requests that are calls, and source->has_ids, if ids of calls were recorded and
+ * can be used.  The requests must be in order of their start.
  */
 int request_ids(struct made_requests *made);
 

@@ -267,8 +267,8 @@ bool request_source_say_none(const struct model *m, char *text, size_t size)
 }
 
 /*
- * Uses the requests that the user asked for when the trace was recorded.  If there are none of
- * these, the tagged requests are used.
+ * Uses the requests that the user asked for when the trace was recorded.  If these cannot be made,
+ * the tagged requests are used.
  */
 static void open_recorded(struct model *m, struct wanted *w, const char *meta)
 {

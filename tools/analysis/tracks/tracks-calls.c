@@ -3,9 +3,10 @@
  * Finds the system call in which a thread slept, and makes segments of calls whose duration is
  * known.
  *
- * Both are found while rows and times off the CPU are read side by side, each in order of time:
- * only the last row of either kind is stored.  The calls of a thread do not nest, but a wait for an
- * operation of io_uring is in a call, too.
+ * Both are found while rows and times off the CPU are read side by side, each in order of time.  Of
+ * calls, sleeps and operations of io_uring only the last row is stored, besides calls of which
+ * segments will be made.  The calls of a thread do not nest, but a wait for an operation of
+ * io_uring is in a call, too.
  */
 #include <errno.h>
 #include <string.h>

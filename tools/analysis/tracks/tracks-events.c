@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Emits page faults, interrupts, events of the program and samples among the segments of their threads. */
+/*
+ * Emits page faults, interrupts, events of the program and samples among the segments of their
+ * threads.
+ */
 #include "base/minmax.h"
 #include "facts/interruptions.h"
 #include "facts/rows.h"

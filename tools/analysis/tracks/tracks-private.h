@@ -15,18 +15,21 @@
 /* An invocation.  Times are ticks. */
 struct frame {
 	uint32_t tid;
-	uint32_t nr_thread;	/* which one of the threads that had this tid */
+	uint32_t nr_thread;	/* from model_thread_number() */
 	uint32_t depth;
 	bool is_truncated, is_open;	/* is_open: it was running at the end of the recording */
 	/* a later part of an invocation, after a switch to another stack and back */
 	bool is_resumed;
 	uint64_t pc, ret, gen, parent_gen;
 	int64_t start, end;		/* estimated; after frames_nest() inside of the parent */
-	int64_t full_start, full_end;	/* estimated */
+	int64_t full_start, full_end;	/* estimated; not clipped to the parent and siblings */
 	int64_t length;			/* estimated from its row alone, and the error of that: */
 	uint64_t length_resolution;
 	int64_t start_min, start_max, end_min, end_max;
-	/* the latest estimate, from the rows alone, of its start and those of frames entered before */
+	/*
+	 * the latest of the starts of this frame and of earlier ones, estimated from their rows
+	 * alone
+	 */
 	int64_t begun;
 	int64_t row_start, row_end;	/* the times of its row that filters compare */
 	uint64_t resolution;
@@ -48,11 +51,11 @@ struct frames {
 /* A time off the CPU of the current window. */
 struct tracks_off {
 	struct sched_off off;
-	struct sched_span *spans;	/* the copy of this struct */
+	struct sched_span *spans;	/* off.spans points to this copy, which is freed with it */
 	struct segment_call call;	/* the system call in which the thread slept */
 	bool is_event;			/* its sleep is one of the lock events */
 	bool is_sleep_shown;		/* its sleep is shown by the segment of a wait */
-	unsigned depth;			/* greater than the depth of the wait */
+	unsigned depth;			/* in a wait for a lock: its depth + 1; else 0 */
 };
 
 /* A span of a request. */
@@ -92,7 +95,7 @@ struct tracks {
 	struct flow_call *flow_at;	/* library calls that have no segments yet, in order */
 	size_t nr_flow_at, room_flow_at;
 	uint32_t tid;
-	/* the first start of all functions that were read for this window */
+	/* the earliest possible start of the functions that were read for this window */
 	int64_t first_start;
 	struct moment *moment_at;	/* moments that were read last, in order */
 	size_t nr_moment_at, room_moment_at;
@@ -162,7 +165,7 @@ int tracks_read(struct tracks *k);
 /* Returns true if the caller of tracks_each() needs events of that thread in [start, end]. */
 bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t end);
 
-/* tracks-events.c: page faults, interrupts and samples */
+/* tracks-events.c: page faults, interrupts, events of the program and samples */
 int tracks_read_events(struct tracks *k);
 /* Emits the events that begin at the tick or before. */
 int tracks_emit_events_until(struct tracks *k, int64_t tick);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the rows of a trace and sorts them by thread and time: one pass for functions and locks
- * together, and one for each other kind of event.  If not all functions are retained, a pass before
- * these finds how long a function must be.
+ * together, and one for each other kind of event.  If the number of functions is limited, a pass
+ * before these finds how long a function must be.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,10 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* Short ranges of kernel events begin at multiples of it, so that several requests have the same range. */
+/*
+ * Short ranges of kernel events begin at multiples of this, so that near requests have the same
+ * one.
+ */
 #define STEP_NS		5000000
 
 #ifndef MEMORY		/* tests/fuzz sets a smaller one */
@@ -55,7 +58,7 @@ bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t e
 
 /* Functions */
 
-#define NR_FINE		64	/* buckets to a power of two */
+#define NR_FINE		64	/* buckets per power of two */
 
 static unsigned bucket_of(uint64_t ticks)
 {
@@ -249,8 +252,8 @@ struct reader_range tracks_sched_range(const struct model *m, int64_t start, int
 }
 
 /*
- * Reads all kernel events, or those around the emitted range.  That is read several times, and ranges
- * near it are read next.
+ * Reads all kernel events, or those around the emitted range.  A range around one request is read
+ * several times, and also serves requests near it: see sched-log.h.
  */
 static int each_sched(struct tracks *k, const struct sched_sink *sink, struct sched_result *result)
 {
@@ -352,7 +355,9 @@ static int add_moments(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/* Reads the starts and ends of requests, which bound functions, of all threads and times. */
+/*
+ * Reads the starts and ends of requests, which bound functions; also if requests are not emitted.
+ */
 static int read_moments(struct tracks *k)
 {
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
@@ -362,7 +367,7 @@ static int read_moments(struct tracks *k)
 
 /*
  * Opens the sources, each with a share of the memory.  Events that the trace does not have, or that
- * are not wanted, have none, so that the others are less often sorted in files.
+ * are not wanted, have no share, so that the others are less often sorted in files.
  */
 static void open_sources(struct tracks *k)
 {
@@ -379,7 +384,7 @@ static void open_sources(struct tracks *k)
 		[8] = k->sink->sample && *k->m->samples,
 		[9] = k->m->has_calls,
 		[10] = k->m->has_flows,
-		[11] = !o->no_requests && k->sink->request ? 2 : 0,	/* how long each request took */
+		[11] = !o->no_requests && k->sink->request ? 2 : 0,	/* instances */
 		[12] = !o->no_functions,		/* moments */
 	};
 	size_t memory = o->memory ? o->memory : MEMORY;

@@ -18,7 +18,7 @@
 
 #define AROUND_NS	200000		/* is read before and after the range at first */
 
-/* The bounds of a start or an end, of different ticks. */
+/* The bounds of a start or an end, which are different ticks. */
 struct bounds {
 	int64_t min, max;
 };
@@ -60,8 +60,8 @@ COMPARE(by_min, struct bounds, UP(min))
 COMPARE(by_max, struct bounds, DOWN(max))
 
 /*
- * Moves each border over all bounds that it is inside of.  Bounds that only touch it are on one side:
- * the scanner's poll that last found one function may be the one that first found the next.
+ * Moves each border over all bounds that it is inside of.  Bounds that only touch it are on one
+ * side: the scanner's poll that last found one function may be the one that first found the next.
  */
 static void move_borders(struct wide *w)
 {

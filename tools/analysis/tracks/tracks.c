@@ -46,7 +46,9 @@ int tracks_emit(struct tracks *k, struct segment *s)
 	return ret;
 }
 
-/* Merges both lists in order; segments that start after the border are for the next window. */
+/*
+ * Merges both lists in order; segments that start at the border or later are for the next window.
+ */
 static int emit_window(struct tracks *k)
 {
 	size_t f = 0, o = 0;
@@ -99,7 +101,7 @@ static void tighten_by_offs(struct tracks *k)
 			continue;
 		f = frames_at(&k->frames, off->tid, off->gen, off->out);
 		frames_began_by(&k->frames, f, from);
-		/* If the time is shorter than the error of its stamps, functions may have begun since. */
+		/* If the time is shorter than its stamps' error, functions may have begun since. */
 		if (f && f->gen == off->gen && off->has_in && from <= to)
 			frames_seen(&k->frames, &(struct moment){ off->tid, 0, off->gen, from, to });
 	}

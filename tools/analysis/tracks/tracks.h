@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Emits all segments of a recording, thread by thread.  Pages and exports use this, because they
- * show more than one request.
+ * Emits all segments of a recording, or of a range of time, thread by thread.  The partition, pages
+ * and exports use this.
  *
  * Segments are those of timeline.h, with the same estimates and names, but not clipped to a
  * request.  FUNCTIONs are clipped to their callers, so that they nest.  A thread's segments come in
- * order of their starts; if several start together the outer one comes first.  So a writer of start and end
- * events only needs a stack: before each segment, it ends those that have ended.  Each segment is
- * emitted once.
+ * order of their starts; if several start together the outer one comes first.  So a writer of start
+ * and end events only needs a stack: before each segment, it ends those that have ended.  Each
+ * segment is emitted once.
  *
  * duration_ns and duration_resolution_ns of a segment are not clipped, so that their sums are those
  * of ldb-report.
@@ -34,16 +34,18 @@ struct tracks_options {
 	void *progress_arg;
 	/*
 	 * May be NULL.  Returns whether segments of that thread in [start, end] are needed; if not,
-	 * functions, locks and times off the CPU there are left out.
+	 * functions, locks, times off the CPU, calls and samples there are left out.
 	 */
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *wants_arg;
 	bool no_requests;	/* leave out REQUEST, QUEUE and request() */
 	bool with_irqs, with_faults;	/* add these to the segments */
 	bool with_marks;	/* EVENTs of the program */
-	bool with_calls;	/* system calls as segments; those in which a thread slept are always named */
+	/* system calls as segments; also without this, sleeps have the name of their call */
+	bool with_calls;
 	bool no_functions;
-	bool no_call_sites;	/* functions have no site: to find one may need much debug information */
+	/* functions have no site: finding it may need much debug information */
+	bool no_call_sites;
 	/*
 	 * Only segments and samples that overlap this range, or whose error reaches into it, are
 	 * emitted.  Events in the rest of from...to only bound the estimates.
@@ -75,7 +77,7 @@ struct tracks_run {
 	uint32_t cpu;
 	struct context who;	/* context_identify() was called; never CONTEXT_NONE */
 	int64_t start, end;	/* ticks */
-	bool has_start, has_end; /* false: it also ran before start, or after end */
+	bool has_start, has_end; /* false: it may also have run before start, or after end */
 	unsigned state;		/* enum ldb_sched_state when switched out; has_end only */
 };
 
@@ -113,7 +115,9 @@ struct tracks_result {
 	uint64_t nr_shifted;		/* functions that were moved so that they nest */
 };
 
-/* Returns the range of kernel events that are read for an emitted range: see `before` and `after`. */
+/*
+ * Returns the range of kernel events that is read for an emitted range: see `before` and `after`.
+ */
 struct reader_range tracks_sched_range(const struct model *m, int64_t start, int64_t end, int64_t before,
 				       int64_t after);
 
