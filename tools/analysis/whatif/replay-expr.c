@@ -78,7 +78,7 @@ static int parse_count(struct parser *p, const char *end, unsigned *n)
 	return 0;
 }
 
-/* Parses the name [at, end); "()" at its end is left out. */
+/* Parses the name up to `end`.  "()" at its end is left out, but not in "lock:NAME*F". */
 static int parse_name(struct parser *p, const char *end, struct whatif_change *c)
 {
 	const char *at = p->at;
@@ -93,10 +93,7 @@ static int parse_name(struct parser *p, const char *end, struct whatif_change *c
 	return c->name ? 0 : -ENOMEM;
 }
 
-/*
- * A glob may contain stars, too: the factor comes after the last star that is followed by digits or
- * by nothing.
- */
+/* A glob may contain stars, too: the factor comes after the last star. */
 static int parse_scaled(struct parser *p, struct whatif_change *c)
 {
 	const char *star = strrchr(p->at, '*');

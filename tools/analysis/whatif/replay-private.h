@@ -2,8 +2,8 @@
 /*
  * Declarations that only the files of the replay use, grouped by file.
  *
- * An item is a recorded event of a thread; a step is what is replayed.  All times are nanoseconds
- * of the recording.
+ * An item is a recorded event of a thread; a step is what is replayed.  Times are nanoseconds since
+ * the start of the recording.
  */
 #ifndef WHATIF_REPLAY_PRIVATE_H
 #define WHATIF_REPLAY_PRIVATE_H
@@ -15,15 +15,19 @@
 #define NONE	UINT32_MAX
 
 enum item_kind {
-	ITEM_PART,		/* span of a request; object: its index in parts */
-	/* puts a request into a queue; object: index of the part in the queue */
+	ITEM_PART,		/* span of a request; object: its index in parts[] */
+	/* puts a request into a queue; object: index in parts[] of the span in the queue */
 	ITEM_PUT,
 	ITEM_POST,		/* wakes another thread; object: number of the event */
 	ITEM_HOLD,		/* object: lock */
 	/* wait for a lock; mid: when its last holder released it, unless ITEM_F_BLIND */
 	ITEM_WAIT,
 	ITEM_FAILED,		/* a wait for a lock that ended without the lock */
-	ITEM_EVENT,		/* asleep until another thread woke it, at mid; object: the event */
+	/*
+	 * asleep until another thread woke it, at mid; object: the waker, from add_posts() on the
+	 * event
+	 */
+	ITEM_EVENT,
 	/* asleep until something other than a thread of the program woke it */
 	ITEM_FIXED,
 	ITEM_JOIN,		/* object: actor */
@@ -57,7 +61,7 @@ enum step_kind {
 	STEP_ACQUIRE,
 	STEP_RELEASE,		/* scaled: serial number of the acquisition */
 	STEP_BEGIN, STEP_END,	/* object: request instance */
-	STEP_PUT, STEP_TAKE,	/* object: queue part; TAKE: base: delay */
+	STEP_PUT, STEP_TAKE,	/* object: span in a queue; TAKE: base: delay */
 	STEP_POST, STEP_AWAIT,	/* object: event; AWAIT: base: delay */
 	STEP_JOIN,		/* object: actor */
 	STEP_EXIT,
@@ -74,7 +78,7 @@ struct step {
 	int64_t base, scaled;
 };
 
-struct replay_part {		/* a part of a request instance */
+struct replay_part {		/* a span of a request instance */
 	int64_t start, end;
 	uint64_t queue;
 	uint32_t instance;
@@ -82,9 +86,9 @@ struct replay_part {		/* a part of a request instance */
 	 * the actor that worked on the request or put it into the queue; NONE: it came from outside
 	 */
 	uint32_t actor;
-	/* on a thread: the part in a queue from which the thread took it, or NONE */
+	/* on a thread: the span in a queue from which the thread took the request, or NONE */
 	uint32_t item;
-	uint32_t pool;		/* queue part: index of its pool, or NONE */
+	uint32_t pool;		/* in a queue: index of the pool, or NONE */
 	bool is_queue, is_first;
 };
 
@@ -104,7 +108,8 @@ struct replay_actor {		/* a thread, or the source of requests from outside */
 
 struct replay_pool {		/* a queue and the threads that take from it */
 	uint64_t queue;
-	uint32_t taker;		/* the first thread that takes from it; NONE: none */
+	/* requests from outside: the only thread that takes them; else NONE */
+	uint32_t taker;
 	unsigned nr_takers;
 	bool is_shared;		/* the next item goes to any thread that is free */
 	/* median delays of taking: if the thread waited, and if the item waited */
@@ -123,8 +128,9 @@ struct replay_lock {
 /* a wait during which threads that came later took the lock first */
 struct replay_pass {
 	int64_t serial;		/* the number of the acquisition */
-	int64_t delay;		/* the time from a release until the waiter was awake */
-	unsigned nr;
+	/* time from a release until the waiter tries again: longer than those threads took */
+	int64_t delay;
+	unsigned nr;		/* how often that happened */
 };
 
 struct replay_piece {		/* from start on, the thread's time is scaled by the factor */
@@ -158,7 +164,7 @@ struct replay {
 	size_t nr_pieces, room_pieces;
 	struct step *steps;
 	size_t nr_steps, room_steps;
-	size_t *takes;			/* by part: number of its STEP_TAKE */
+	size_t *takes;			/* by span in a queue: number of its STEP_TAKE */
 	struct replay_pass *passes;	/* by serial */
 	size_t nr_passes, room_passes;
 	size_t nr_events;
@@ -189,7 +195,7 @@ struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t act
 
 /* replay-queues.c */
 void replay_read_instances(struct replay *r);
-/* Makes a new actor, for something other than a thread of the model. */
+/* Adds an actor without steps, and returns its index. */
 uint32_t replay_new_actor(struct replay *r, uint32_t tid);
 /* Returns the actor of a tid that is not a thread of the model, or NONE. */
 uint32_t replay_find_stranger(const struct replay *r, uint32_t tid);

@@ -60,7 +60,7 @@ static bool is_from_outside(const struct instance *instance, size_t nr)
 	       (!nr || instance->parts[nr - 1].is_queue || instance->parts[nr - 1].tid != p->tid);
 }
 
-/* Returns the part in a queue that ended when part nr, on a thread, began; NONE: there is none. */
+/* Returns the span in a queue that ended when span nr, on a thread, began; NONE: there is none. */
 static uint32_t queue_of(const struct replay *r, const struct instance *instance, size_t nr)
 {
 	const struct instance_part *from = &instance->parts[nr];
@@ -96,7 +96,7 @@ static int on_instance(void *arg, struct instance *instance)
 		if (!is_from_outside(instance, i))
 			p.actor = actor_of(r, from->tid, from->start);
 		if (r->nr_parts >= WHATIF_ITEMS_MAX)
-			replay_refuse(r, "more than %u parts of requests: record for a shorter time",
+			replay_refuse(r, "more than %u spans of requests: record for a shorter time",
 				      WHATIF_ITEMS_MAX);
 		*replay_add(r, r, parts) = p;
 	}
@@ -126,7 +126,7 @@ static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64
 	return at;
 }
 
-/* Finds the pool of each part that was taken from a queue, and of each thread that took it. */
+/* Finds the pool of each span in a queue, and of each thread that took a request from a queue. */
 static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 {
 	for (size_t i = 0; i < r->nr_parts && !r->ret; i++) {

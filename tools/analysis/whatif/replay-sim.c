@@ -116,7 +116,7 @@ static void put(struct sim *s, uint32_t item)
 }
 
 /*
- * The runner is at a STEP_TAKE, or has finished an item: it gets the next item and a turn, or
+ * The runner is at a STEP_TAKE, or at the end of its steps: it gets the next item and a turn, or
  * waits.
  */
 static void take_from_pool(struct sim *s, uint32_t runner, uint32_t pool)

@@ -14,7 +14,7 @@ struct runner {			/* a thread */
 	uint64_t order;
 	uint32_t next;		/* next one in the list in which it waits */
 	uint8_t wait;
-	bool is_woken;		/* BARGING: it will try again */
+	bool is_woken;		/* not with FIFO: it will try again to take the lock */
 	uint8_t nr_tries;	/* failed attempts */
 	bool has_slept;		/* it slept in its last wait */
 	bool has_lock;		/* the lock for which it waited was handed over to it */
@@ -22,7 +22,7 @@ struct runner {			/* a thread */
 	bool has_exited;
 };
 
-/* No turn is later than this.  No step is longer than half of the remaining time. */
+/* No turn is later than this.  A step is so short that the sum of both does not overflow. */
 #define SIM_END		(INT64_MAX / 2)
 
 struct list {			/* a list of runners or of items */
@@ -49,8 +49,8 @@ struct sim {
 	struct sim_lock *locks;
 	size_t *first_lock;	/* by lock: index of its first shard */
 	struct sim_pool *pools;
-	uint32_t *next_item;	/* by part: next one in the list of its pool */
-	/* by part: the actor that waits for it; THERE: it was put into the queue */
+	uint32_t *next_item;	/* by span in a queue: next one in the list of its pool */
+	/* by span in a queue: the actor that waits for it; THERE: it was put into the queue */
 	uint32_t *takers;
 	uint32_t *events;	/* by event: the actor that waits for it; THERE: it has happened */
 	struct list *exits;	/* by actor: the actors that wait for its end */
@@ -73,7 +73,7 @@ void sim_unset_turn(struct sim *s, uint32_t runner);
 void sim_list_add(struct sim *s, struct list *l, uint32_t runner);
 uint32_t sim_list_take(struct sim *s, struct list *l);	/* the first, or NONE */
 void sim_list_remove(struct sim *s, struct list *l, uint32_t runner);
-/* Inserts the runner before those that got their lock later in the recording. */
+/* Inserts the runner before those that got the lock later in the recording. */
 void sim_list_sort_in(struct sim *s, struct list *l, uint32_t runner);
 
 /* replay-locks.c */

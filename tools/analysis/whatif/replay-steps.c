@@ -51,7 +51,7 @@ struct maker {
 	int64_t cursor;
 	/* the step that moved the cursor last, if it was a wait; else SIZE_MAX */
 	size_t interval;
-	unsigned nr_open;	/* parts */
+	unsigned nr_open;	/* spans of requests on the thread */
 	bool has_takes;
 	struct held held[HELD_MAX];
 	unsigned nr_held;

@@ -15,11 +15,11 @@
 #include "facts/ticks.h"
 #include "replay-private.h"
 
-#define PASSES_MAX	100	/* passes over one wait */
+#define PASSES_MAX	100	/* counted acquisitions by other threads in one wait */
 
 /*
- * The longer of two items that begin at the same time comes first, then the one for which another
- * thread may wait.
+ * Of items that begin at the same time, the longest comes first; of those, the order of enum
+ * item_kind has items first for which other threads may wait.
  */
 COMPARE(item_compare, struct item, UP(actor) UP(start) DOWN(end) UP(kind) UP(object))
 

@@ -97,8 +97,8 @@ static void set_points(int64_t *values, size_t nr, int64_t *points)
 }
 
 /*
- * Collects latencies of a class (NULL: all), as replayed or, if latency is NULL, as measured.
- * Returns their number, or -1 if a request did not end.
+ * Collects latencies of a class (NULL: all), as replayed or, if `latency` is NULL, as measured.
+ * Returns their number, or -1 if a request did not end in the replay.
  */
 static ssize_t collect(const struct replay *r, const char *class, const int64_t *latency,
 		       int64_t *values)
@@ -348,8 +348,8 @@ static int replay_policies(struct replay *r)
 }
 
 /*
- * Sorts by start.  The parts are requests from outside of the program, which were in a queue before
- * the program tagged them.
+ * Sorts by start.  The spans are those of requests from outside of the program, which were in a
+ * queue before the program tagged them.
  */
 static int part_compare(const void *pa, const void *pb, void *arg)
 {

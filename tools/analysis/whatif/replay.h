@@ -9,7 +9,7 @@
  * recording.
  *
  * Before a prediction, a replay without changes must reproduce the measured 50th and 99th
- * percentile of the latencies to within WHATIF_ERROR_MAX.
+ * percentile of the latencies to within WHATIF_ERROR_MAX: the self-check.
  *
  *	GLOB*F			time inside functions of that name, times F: their self time and
  *				that of what they call, sleeps and I/O included; waits for
@@ -21,7 +21,8 @@
  *	cpus+N			a thread that waits for a CPU may take one of N new ones
  *
  * Which of several waiters gets a lock depends on its implementation and on chance, so everything
- * is replayed with several policies, and the predictions of those that pass the check are a range:
+ * is replayed with several policies.  The predictions with those policies that pass the self-check
+ * are a range:
  *
  *	FIFO		a lock is handed over in the order of arrival
  *	BARGING		a released lock is free until the first waiter is awake; a thread that
@@ -115,8 +116,9 @@ struct whatif {
 	/* What the prediction is based on. */
 	/* some changes are about functions, whose times are the scanner's estimates */
 	bool has_functions;
-	bool has_sched, has_holds;	/* --mutex=hold: all above the threshold */
-	const char *mutex;		/* its level; "" */
+	bool has_sched;
+	bool has_holds;			/* holds above the threshold were recorded: --mutex=hold */
+	const char *mutex;		/* the level given to --mutex; "": not known */
 	int64_t lock_threshold_ns;
 	uint64_t nr_waits, nr_blind_waits; /* for locks; those without a known holder */
 	int64_t wait_ns, blind_ns;	/* their time */

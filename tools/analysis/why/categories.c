@@ -342,7 +342,10 @@ const char *categories_shipped(size_t *size)
 
 /* Looking up */
 
-/* Removes the number at the end of a name, and the library from "deflate() of libz.so.1". */
+/*
+ * Removes the number at the end of a name, " (pid 99)", and the library from "deflate() of
+ * libz.so.1".
+ */
 static void shorten(const char *name, char *buf)
 {
 	char *end;

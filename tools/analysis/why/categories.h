@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Classifies causes by globs on their names, and gives advice for each category.
+ * Classifies causes by globs on their names, and has advice for each glob.
  *
- * A file of categories is CSV, `pattern,kind,category,side,advice`, a line that begins with '#' is
- * a comment; the first pattern that matches is used.  The user's file is read before the shipped
+ * A file of categories is CSV: `pattern,kind,category,side,advice`.  A line that begins with '#' is
+ * a comment.  The first pattern that matches is used.  The user's file is read before the shipped
  * one (categories.csv), which is included in the program.
  *
- * kind is a state (states.def); lock, context (another running task), which comprise several; cond,
- * sem, barrier, join, which are waits that another thread ends; or * for all of them.  side says
- * what a cause belongs to: app, library, kernel, neighbour (another program), or nothing.
+ * kind is lock or context (another running task), which comprise two states each; another state
+ * (states.def); syscall, the system call in which a thread slept; cond, sem, barrier, join, which
+ * are waits that another thread ends; or * for all of them.  side says what a cause belongs to:
+ * app, library, kernel, neighbour (another program), or nothing.
  */
 #ifndef WHY_CATEGORIES_H
 #define WHY_CATEGORIES_H
@@ -22,8 +23,9 @@ struct category {
 struct categories;
 
 /*
- * user_file may be NULL.  Returns NULL if err has one line, "FILE:LINE: what is wrong".  Results
- * are valid as long as the categories.
+ * user_file may be NULL.  After an error, returns NULL, and err has one line; for a wrong line of
+ * the file it is "FILE:LINE: what is wrong".  Categories that categories_find() returns are valid
+ * until categories_close().
  */
 struct categories *categories_open(const char *user_file, char *err, size_t err_size);
 void categories_close(struct categories *c);

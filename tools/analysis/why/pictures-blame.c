@@ -109,7 +109,9 @@ static void add_amount(struct build *b, const struct why_target *t, size_t k)
 	add_time(b, frame, t->amounts[k].ns);
 }
 
-/* Adds the time that no cause explains, so that the tree sums to the deviation. */
+/*
+ * Adds the target's amounts and the time that no cause explains, so that the sum is the deviation.
+ */
 static void add_target(struct build *b, const struct why_target *t)
 {
 	int64_t rest = t->deviation_ns;

@@ -149,8 +149,8 @@ struct blametree_frame {
 	uint32_t depth;
 	unsigned kind;		/* leaf_kind or link_kind */
 	const char *name;
-	int64_t own_ns, all_ns;	/* all_ns: including the frames above it */
-	size_t nr;		/* amounts (struct why_amount) that it contains */
+	int64_t own_ns, all_ns;	/* all_ns: including its children */
+	size_t nr;		/* how many times were added to own_ns */
 };
 
 /*
@@ -164,7 +164,7 @@ struct blamed {
 	uint32_t tid;		/* the thread, if it is always the same one; else 0 */
 	size_t nr_threads;	/* threads with that name */
 	size_t nr_requests;	/* requests that lost time to it */
-	size_t nr;		/* amounts */
+	size_t nr;		/* number of times that are summed in total_ns */
 	int64_t total_ns;	/* the time lost to it */
 	/* the part that belongs to the last link; the rest belongs to links before it */
 	int64_t own_ns;
@@ -174,7 +174,7 @@ struct blamed {
 struct blametree {
 	struct blametree_frame *at;	/* a frame, then its children, greatest first */
 	size_t nr;
-	/* times that were added to a caller, because there are BLAMETREE_FRAMES_MAX frames */
+	/* how often a frame was left out, because there are BLAMETREE_FRAMES_MAX frames */
 	size_t nr_dropped;
 	struct blamed *sums;	/* most time first */
 	size_t nr_sums;

@@ -3,8 +3,8 @@
  * Tests which traits distinguish slow requests from usual ones; traits.h describes the method.
  *
  * A row has only few of all traits, so counting goes by rows: each draw visits its slow rows, and
- * counts their traits.  All single traits that enough rows have are tested, and pairs of the PAIRED
- * most frequent ones.
+ * counts their traits.  All single traits that enough rows have, and not all rows, are tested, and
+ * pairs of the PAIRED traits that divide the rows most evenly.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 #define CUTS_MAX	12	/* thresholds of an attribute */
 #define PAIRED		192
 #define DRAWS_MAX	999
-#define DRAWS_MIN	299	/* the least adjusted p is 1 / 300 */
+#define DRAWS_MIN	299	/* then the least adjusted p is 1 / 300 */
 #define STEPS_MAX	400000000ULL /* steps of all draws: some tenths of a second for 10^8 */
 
 struct item {
@@ -47,8 +47,13 @@ struct tester {
 	uint32_t paired[PAIRED];
 	size_t nr_paired;
 	uint32_t *paired_first, *paired_has;	/* as first and has, with positions in paired[] */
-	uint32_t *paired_next;			/* by position: where the next attribute begins */
-	struct pair *pairs;		/* nr_paired * nr_paired; the smaller number first */
+	/* by index in paired_has[]: where the next attribute of the row begins */
+	uint32_t *paired_next;
+	/*
+	 * [position in paired[]][position in paired[]]; the first trait is the earlier one in
+	 * items[]
+	 */
+	struct pair *pairs;
 	uint32_t *counts, *pair_counts;	/* the counts of one draw */
 	double *log_factorial;		/* to nr_rows */
 	double **tails;			/* [rows with the trait][slow rows with it] */
@@ -212,8 +217,8 @@ static bool is_tested(const struct tester *x, uint32_t nr)
 }
 
 /*
- * Lists which of the paired traits each row has; a pair has traits of two attributes, whose items
- * are adjacent.
+ * Lists which of the paired traits each row has.  A pair has traits of two attributes; the traits
+ * of one attribute are adjacent in the list.
  */
 static int find_paired(struct tester *x)
 {
@@ -379,7 +384,10 @@ static double draw_once(struct tester *x)
 
 COMPARE_NUMBERS(compare_double, double)
 
-/* Makes as many draws as STEPS_MAX allows; a draw takes a step for each pair of its slow rows. */
+/*
+ * Makes as many draws as STEPS_MAX allows, but from DRAWS_MIN to DRAWS_MAX; a draw takes a step for
+ * each pair of its slow rows.
+ */
 static int draw_all(struct tester *x, uint64_t steps)
 {
 	uint64_t each = steps * x->t->nr_slow / x->t->nr_rows + x->nr_paired * x->nr_paired + 1;

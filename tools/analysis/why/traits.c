@@ -32,7 +32,7 @@ struct collector {
 	struct model *m;
 	const struct why *w;
 	struct traits *t;
-	/* sorted by (id, start) of the request; then by start on the thread */
+	/* sorted by (id, start) of the request; in take_cpus() by start on the thread */
 	struct row *rows;
 	size_t nr;
 	/* indices of attributes in the table */

@@ -5,11 +5,11 @@
  * the thread was idle before the request; how many other requests were open), or two of these
  * together.
  *
- * Fisher's exact test, one-sided, gives the probability that as many of the slow requests have a
- * trait by chance.  Very many traits are tried, and they overlap; so each probability is compared
- * with the smallest one of all traits in draws that choose the slow requests at random (Westfall
- * and Young's min-P).  The adjusted p is the share of draws in which at least one trait was as
- * improbable as the tested one.
+ * Fisher's exact test, one-sided, gives the probability that at least as many of the slow requests
+ * have a trait by chance.  Very many traits are tried, and they overlap; so each probability is
+ * compared with the smallest one of all traits in draws that choose the slow requests at random
+ * (Westfall and Young's min-P).  The adjusted p is the share of draws in which some trait was at
+ * least as improbable as the tested one.
  */
 #ifndef WHY_TRAITS_H
 #define WHY_TRAITS_H
@@ -19,7 +19,7 @@
 
 #define TRAITS_SLOW_MIN		5	/* with fewer requests, nothing is tested */
 #define TRAITS_USUAL_MIN	20
-/* if there are more requests, this many are used, evenly spread */
+/* if there are more requests, at most this many are used, evenly spread */
 #define TRAITS_SLOW_MAX		500
 #define TRAITS_USUAL_MAX	4000
 #define TRAITS_P		0.01	/* greatest adjusted p of a finding */
@@ -61,7 +61,7 @@ struct trait {
 	struct trait_part parts[2];
 	unsigned nr_parts;
 	size_t nr_slow, nr_usual; /* requests with the trait */
-	/* rows with the first part, and rows with the second */
+	/* number of rows with the first part plus number of rows with the second */
 	size_t nr_of_parts;
 	double surprise;	/* -ln p of Fisher's test */
 	double p;		/* p of Fisher's test */

@@ -18,7 +18,8 @@
 #define NEAR_MAX	20000	/* how many requests before and after are searched */
 #define OTHERS_MAX	40000	/* if more requests were open, none is named */
 #define TOO_MANY	1
-#define MARGIN_PART	10	/* 1/10 */
+/* tolerance of is_all_behind(): 1/10 of the time, and this many ns */
+#define MARGIN_PART	10
 #define MARGIN_NS	10000
 #define GAP_NS		10000	/* a shorter time between two requests is not idle time */
 

@@ -18,7 +18,7 @@
 #include "categories.h"
 #include "why-private.h"
 
-/* this large, because many timelines are close to each other */
+/* bytes of rows that are retained, because many timelines are close to each other and share rows */
 #define RETAINED_BYTES	(32U << 20)
 
 struct wanted {				/* a request whose timeline is needed */
@@ -151,7 +151,10 @@ static int64_t overlap_ns(const struct chains *k, const struct request *r, const
 	return end > start ? ticks_ns(k->w->p->m->reader, end - start) : 0;
 }
 
-/* Adds the biggest cause of the request ahead of r, which took at most ns of r's time. */
+/*
+ * Adds the biggest cause of the request ahead of r that lasted in the time of r and is on a thread,
+ * with at most `ns`.
+ */
 static void add_busy(struct chains *k, struct chain *chain, const struct timeline *t, const struct request *r,
 		     int64_t ns)
 {

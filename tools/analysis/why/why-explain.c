@@ -158,8 +158,8 @@ static struct cause_key key_of_cause(const struct why *w, const struct why_cause
 static bool same_key(const struct cause_key *a, const struct cause_key *b)
 {
 	/*
-	 * Texts are compared, because names of functions belong to the symtab and others to the
-	 * partition.
+	 * The texts of labels are compared, because names of functions belong to the symtab and
+	 * others to the partition.
 	 */
 	return a->kind == b->kind && a->has_faults == b->has_faults && a->file == b->file &&
 	       a->call == b->call && !strcmp(a->label, b->label);
@@ -262,10 +262,7 @@ static int64_t explain(struct explanation *e, uint32_t n)
 	}
 	if ((double)(e->o->is_strict ? children : below) > e->o->explain * (double)d)
 		return below;
-	/*
-	 * The root of the tree is not a cause: the part of its deviation that its children do not
-	 * explain stays unexplained.
-	 */
+	/* For the root of the tree, which is no function and no queue, this is a cause UNKNOWN. */
 	if (below < d)
 		add_amount(e, n, d - below);
 	return below < d ? d : below;

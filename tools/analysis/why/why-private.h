@@ -10,7 +10,10 @@
 #define RARE_PART	10	/* rare: observed in fewer than one in 10 */
 /* medians of a class are computed from at most this many requests, evenly spread */
 #define REFERENCE_MAX	4000
-/* A page fault is assumed to take at most this long; on a slow machine one of many may take longer. */
+/*
+ * A page fault is assumed to take at most FAULT_NS_MAX; if there are FAULTS_MANY or more, on
+ * average at most FAULT_NS_MANY, because on a slow machine some take much longer.
+ */
 #define FAULT_NS_MAX	10000
 #define FAULT_NS_MANY	200000
 #define FAULTS_MANY	16
@@ -74,7 +77,9 @@ struct why_private {
 /* why-explain.c: finds the causes of one target; returns 0 or -ENOMEM */
 int explain_target(struct why *w, const struct why_options *o, struct why_target *target);
 
-/* why-ahead.c: the request of that class on which the thread of r worked longest in its time */
+/*
+ * why-ahead.c: the request of a class on which the thread of request r worked longest in r's time
+ */
 struct ahead {
 	uint64_t id;
 	int64_t start;			/* ticks */

@@ -83,7 +83,7 @@ static int add_reference(struct reference *ref, const struct ranked *from, const
 }
 
 /*
- * Returns the request whose rank is nearest to rank at and that is not a target; nr: there is none.
+ * Returns the rank nearest to rank `at` whose request is not a target; nr: there is none.
  */
 static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
 {
@@ -97,8 +97,9 @@ static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
 }
 
 /*
- * If there are few requests, targets are left out of the reference.  If there are only targets,
- * there is no reference, and the whole latency is explained instead of a deviation.
+ * Targets at both ends of the reference are left out of it; if nothing remains, the nearest request
+ * that is not a target is the reference.  If there are only targets, there is no reference, and the
+ * whole latency is explained instead of a deviation.
  */
 static int set_reference(struct why *w, const struct why_options *o, uint32_t class,
 			 const struct ranked *ranked, size_t nr)
@@ -164,7 +165,7 @@ static bool is_wanted(const struct why_options *o, const char *class)
 	return !o->class || !fnmatch(o->class, class, 0);
 }
 
-/* --req and --slowest choose requests of any class. */
+/* Adds the requests that --req and --slowest choose, of all classes that --class selects. */
 static int add_others(struct why *w, const struct why_options *o, struct ranked *ranked)
 {
 	const struct partition *p = w->p;
@@ -258,7 +259,7 @@ static int explain_all(struct why *w, const struct why_options *o)
 			ret = reference_build(&k->tree, &k->references[c]);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++)
 		ret = explain_target(w, o, &w->targets[i]);
-	/* The array of targets does not move from here on, so pointers into it stay valid. */
+	/* The array of amounts does not grow from here on, so pointers into it stay valid. */
 	for (size_t i = 0, at = 0; i < w->nr_targets && !ret; i++) {
 		w->targets[i].amounts = k->amounts + at;
 		at += w->targets[i].nr_amounts;
@@ -372,8 +373,8 @@ static int split_causes(struct why *w)
 		struct why_cause *cause = &w->causes[c];
 
 		/*
-		 * Two causes may have the same leaf, if a function has more calls as well as slower
-		 * ones.
+		 * Two causes may have the same leaf, if only some targets had more page faults in
+		 * the function than usual.
 		 */
 		if (is_split(w, c))
 			continue;
@@ -426,7 +427,10 @@ static int sort_causes(struct why *w)
 
 COMPARE_NUMBERS(compare_double, double)
 
-/* Sums how much is explained, over the targets that are slower than the reference. */
+/*
+ * Computes the least and the median coverage, over the targets that are slower than the reference
+ * by more than their resolution, and which share of the time of all targets is not known.
+ */
 static int sum_coverage(struct why *w)
 {
 	double *coverage = calloc(w->nr_targets + 1, sizeof(*coverage));

@@ -23,13 +23,13 @@ struct why_cause {
 	enum leaf_kind kind;	/* FUNCTION: path ends in the function */
 	unsigned lock_kind;	/* LOCK: enum ldb_lock_kind */
 	uint32_t path, leaf;	/* leaf: UINT32_MAX for an inner node */
-	const char *label;	/* "db_lock", "parse()", "hog" */
+	const char *label;	/* "db_lock", "parse", "hog" */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	const char *category, *advice; /* categories.h; "" */
 	bool has_faults;	/* the time came with more page faults than usual */
 	size_t nr_requests;	/* targets that have this cause */
 	size_t nr_first;	/* targets whose first cause this is */
-	/* the deviation that it explains, summed over the targets that have it */
+	/* the deviation that it explains: median and sum over the targets that have it */
 	int64_t median_ns;
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
@@ -77,8 +77,8 @@ struct why_options {
 	size_t nr_slowest;
 	double explain;			/* 0.8 */
 	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
-	size_t nr_chains;		/* 500 */
-	bool has_all_chains;		/* all amounts of a request are followed, not only the first */
+	size_t nr_chains;		/* 500: the first amount of so many targets is followed */
+	bool has_all_chains;		/* all amounts of these are followed, not only the first */
 	struct categories *categories; /* NULL: none */
 };
 
@@ -105,7 +105,7 @@ struct why {
  */
 int why_select(void *options, struct partition *p);
 
-/* Returns 0 or -ENOMEM. */
+/* Returns 0, -ENOMEM or another -errno of a temporary file. */
 int why_build(const struct partition *p, const struct why_options *o, struct why *w);
 void why_free(struct why *w);
 
