@@ -32,21 +32,21 @@ static bool found(unsigned n, uintptr_t offset)
 static void simple(void)
 {
 	ok(!found(0, 0), "nothing is known at first");
-	is_int(stack_register(at(0), end_of(0)), 0, "register");
+	is_int(stack_register(at(0), end_of(0)), 0, "a stack is registered");
 	ok(found(0, 0) && found(0, SIZE - 1), "found from its first byte to its last");
-	ok(!found(0, SIZE) && !found(0, -1), "and not outside");
-	is_int(stack_register(end_of(1), at(1)), -EINVAL, "the wrong way round");
-	is_int(stack_register(NULL, at(1)), -EINVAL, "from NULL");
-	is_int(stack_register(at(1), at(1)), -EINVAL, "empty");
+	ok(!found(0, SIZE) && !found(0, -1), "an address outside of the stack is not found");
+	is_int(stack_register(end_of(1), at(1)), -EINVAL, "the wrong order of the ends is refused");
+	is_int(stack_register(NULL, at(1)), -EINVAL, "a stack that begins at NULL is refused");
+	is_int(stack_register(at(1), at(1)), -EINVAL, "an empty stack is refused");
 	harness_nr_quiesce = 0;
 	errno = 4242;
 	stack_unregister(at(0));
 	is_int(harness_nr_quiesce, 1, "unregistering waits for the scanner");
 	is_int(errno, 4242, "errno is left alone");
-	ok(!found(0, 0), "and it is gone");
+	ok(!found(0, 0), "a stack that was unregistered is not found");
 	stack_unregister(at(0));
 	stack_unregister(NULL);
-	is_int(harness_nr_quiesce, 1, "what is not registered is not waited for");
+	is_int(harness_nr_quiesce, 1, "unregistering an unknown stack does not wait");
 }
 
 static void full(void)
@@ -55,19 +55,19 @@ static void full(void)
 
 	for (unsigned n = 0; n < NR_MAX; n++)
 		bad += stack_register(at(n), end_of(n)) != 0;
-	is_int(bad, 0, "1024 stacks");
-	is_int(stack_register(at(NR_MAX), end_of(NR_MAX)), -ENOMEM, "one more is too many");
+	is_int(bad, 0, "1024 stacks can be registered");
+	is_int(stack_register(at(NR_MAX), end_of(NR_MAX)), -ENOMEM, "one more stack is refused");
 	for (unsigned n = 0; n < NR_MAX; n++)
 		bad += !found(n, 8);
-	is_int(bad, 0, "each is found");
+	is_int(bad, 0, "each of them is found");
 	stack_unregister(at(500));
 	is_int(stack_register(at(NR_MAX), end_of(NR_MAX)), 0, "a free place is used again");
-	ok(!found(500, 8) && found(NR_MAX, 8), "by the new one");
+	ok(!found(500, 8) && found(NR_MAX, 8), "the new stack is found, and not the old one");
 	for (unsigned n = 0; n <= NR_MAX; n++)
 		stack_unregister(at(n));
 	for (unsigned n = 0; n <= NR_MAX; n++)
 		bad += found(n, 8);
-	is_int(bad, 0, "all gone");
+	is_int(bad, 0, "none is found after all were unregistered");
 }
 
 /* Readers must find a complete entry or none. */

@@ -43,7 +43,8 @@ static void without(void)
 	errno = 4242;
 	every_call();
 	is_int(harness_nr(), 0, "without the runtime a tag does nothing");
-	is_int(ldb_stack_register(&errno, &errno + 1), 0, "and a stack is registered");
+	is_int(ldb_stack_register(&errno, &errno + 1), 0,
+	       "without the runtime, the registration of a stack succeeds");
 	ldb_stack_unregister(&errno);
 	is_int(errno, 4242, "errno is left alone");
 	request_fill(1, &__ldb_api);
@@ -51,7 +52,7 @@ static void without(void)
 	request_fill(3, &__ldb_api_3);
 	request_fill(4, &__ldb_api_4);
 	every_call();
-	is_int(harness_nr(), 0, "nor when nobody records");
+	is_int(harness_nr(), 0, "without a recording a tag does nothing");
 }
 
 /*
@@ -72,7 +73,7 @@ static void versions(void)
 	for (unsigned i = 0; i < 16; i++)
 		behind += !!table[i];
 	is_int(behind, 8, "version 1 has eight functions");
-	ok(table[7] && !table[8], "and nothing is written behind it");
+	ok(table[7] && !table[8], "memory behind the table is not changed");
 }
 
 static __attribute__((noinline)) void tag_here(int queue)
@@ -98,7 +99,8 @@ static void tags(void)
 	ok(site >= (uintptr_t)tag_here && site < (uintptr_t)tag_here + 128, "its site");
 	is_int(last()->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
 	ldb_req_block(~0ULL, (void *)0x6000);
-	ok(last()->type == LDB_EV_REQ_BLOCK && last()->id == ~0ULL && last()->queue == 0x6000, "block");
+	ok(last()->type == LDB_EV_REQ_BLOCK && last()->id == ~0ULL && last()->queue == 0x6000,
+	   "block");
 	ok(last()->payload2, "its site");
 	ldb_req_end(7);
 	ok(last()->type == LDB_EV_REQ_END && last()->id == 7 && last()->payload2, "end");
@@ -121,24 +123,25 @@ static void frames(void)
 	harness_gen = 9 * LDB_GEN_ONE | LDB_CANARY;
 	harness_block.top = &main_frame;
 	tag_here(0);
-	is_int(last()->payload0 | (uint64_t)last()->payload1 << 32, 9 * LDB_GEN_ONE, "the last one");
-	is_int(last()->nr_later, 5, "four were entered after the innermost");
+	is_int(last()->payload0 | (uint64_t)last()->payload1 << 32, 9 * LDB_GEN_ONE,
+	       "the last one");
+	is_int(last()->nr_later, 5, "four functions were entered after the innermost frame");
 	main_frame.gen = 9 * LDB_GEN_ONE | LDB_CANARY;
 	tag_here(0);
-	is_int(last()->nr_later, 1, "the innermost is the last one");
+	is_int(last()->nr_later, 1, "the innermost frame is the one that was entered last");
 	harness_block.top = NULL;
 	tag_here(0);
-	is_int(last()->nr_later, 10, "none is left");
+	is_int(last()->nr_later, 10, "no frame is left: nine functions were entered");
 	harness_block.top = (struct ldb_frame *)below;
 	tag_here(0);
 	is_int(last()->nr_later, 0, "a record below the stack pointer is not read");
 	harness_block.top = (struct ldb_frame *)(thread_self()->stack_hi + 4096);
 	tag_here(0);
-	is_int(last()->nr_later, 0, "nor one of another stack");
+	is_int(last()->nr_later, 0, "a record of another stack is not read");
 	main_frame.gen = 0;
 	harness_block.top = &main_frame;
 	tag_here(0);
-	is_int(last()->nr_later, 0, "nor is believed what is none");
+	is_int(last()->nr_later, 0, "a record that is not one is not believed");
 	harness_block.top = NULL;
 	harness_stop();
 }
@@ -148,7 +151,8 @@ static void arrivals(void)
 	harness_start(LDB_MUTEX_OFF, 0);
 	errno = 4242;
 	ldb_req_arrived(8, (void *)0x7000, 123456789012);
-	ok(last()->type == LDB_EV_REQ_ARRIVED && last()->id == 8 && last()->queue == 0x7000, "arrived");
+	ok(last()->type == LDB_EV_REQ_ARRIVED && last()->id == 8 && last()->queue == 0x7000,
+	   "arrived");
 	ok(last()->payload2 == 123456789012, "how long ago");
 	is_int(last()->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
 	is_int(errno, 4242, "errno is left alone");
@@ -249,7 +253,8 @@ static void notes(void)
 	is_str(bytes + 16, "123e4567-e89b-12d3-a456-426614174000", "the longest value");
 	ldb_req_note(1, "a-key-of-16-bytes!", "123e4567-e89b-12d3-a456-426614174000, and more");
 	bytes = payload(3);
-	is_str(bytes, "a-key-of-16-byte123e4567-e89b-12d3-a456-426614174000", "longer ones are cut");
+	is_str(bytes, "a-key-of-16-byte123e4567-e89b-12d3-a456-426614174000",
+	       "longer ones are cut");
 	ldb_req_note(1, NULL, NULL);
 	bytes = payload(3);
 	ok(!bytes[0] && !bytes[16], "none");
@@ -294,8 +299,8 @@ static void next_is(unsigned command, unsigned nr, const char *text, const char 
 	ok(is_there == !!command, "%s", name);
 	if (is_there && command) {
 		is_int(c.command, command, name);
-		is_int(c.nr, nr, "how many calls it stands for");
-		is_str(c.text, text, "and why");
+		is_int(c.nr, nr, "the command stands for this number of calls");
+		is_str(c.text, text, "the command's reason");
 	}
 }
 
@@ -304,28 +309,28 @@ static void commands(void)
 	static const char longest[] = "a reason of sixty-three bytes, which is all that is retained of";
 
 	command_forget();
-	next_is(0, 0, "", "what was wanted before a recording does not concern it");
+	next_is(0, 0, "", "a command from before a recording does not concern it");
 	errno = 4242;
 	ldb_record_stop();
 	next_is(LDB_COMMAND_STOP, 1, "", "stop");
-	next_is(0, 0, "", "once");
+	next_is(0, 0, "", "a command is sent only once");
 	ldb_record_stop();
 	ldb_record_start();
 	next_is(LDB_COMMAND_START, 1, "", "the last of several counts");
-	next_is(0, 0, "", "alone");
+	next_is(0, 0, "", "no other command is sent");
 	ldb_record_stop();
 	ldb_record_dump("too slow");
 	ldb_record_dump("too slow again");
 	ldb_record_dump(NULL);
 	next_is(LDB_COMMAND_DUMP, 3, "too slow", "a dump comes before a stop, and stands for all");
-	next_is(LDB_COMMAND_STOP, 1, "", "then the stop");
+	next_is(LDB_COMMAND_STOP, 1, "", "the stop comes after the dump");
 	ldb_record_dump(longest);
 	next_is(LDB_COMMAND_DUMP, 1, longest, "the longest reason");
 	ldb_record_dump("a reason of sixty-three bytes, which is all that is retained of it");
 	next_is(LDB_COMMAND_DUMP, 1, longest, "a longer one is cut");
 	ldb_record_dump(NULL);
 	next_is(LDB_COMMAND_DUMP, 1, "", "none");
-	next_is(0, 0, "", "that is all");
+	next_is(0, 0, "", "no further command is sent");
 	is_int(errno, 4242, "errno is left alone");
 }
 
@@ -347,7 +352,7 @@ static void unknown(void)
 		bail_out("pthread_create");
 	next_table.pthread_join(t, NULL);
 	is_int(harness_nr(), 1, "a thread the runtime does not know is recorded");
-	is_int(last()->tid, tid, "by its tid");
+	is_int(last()->tid, tid, "the record of such a thread has its tid");
 	harness_stop();
 }
 

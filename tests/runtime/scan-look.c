@@ -159,18 +159,18 @@ static void test_counters(struct found still)
 {
 	nr_changed = nr_still = 0;
 	look_with(still, known(-1, 0, 0));
-	is_int(nr_changed, 0, "a change is no reason to read counters if nobody wants them");
+	is_int(nr_changed, 0, "a change: no counters are read if the recorder wants none");
 	session.schedstat_after = 1;
 	look_with(still, known(-1, 0, 0));
-	is_int(nr_changed, 1, "it is one if somebody does");
+	is_int(nr_changed, 1, "a change: the counters are read if the recorder wants them");
 	session.schedstat_after = 0;
 	nr_still = 0;
 	state.count_at = UINT64_MAX;
 	look(&scanners[0], &state, now += US);
-	is_int(nr_still, 0, "they are not read before it is time");
+	is_int(nr_still, 0, "no change: the counters are not read before it is time");
 	state.count_at = now;
 	look(&scanners[0], &state, now += US);
-	is_int(nr_still, 1, "then they are");
+	is_int(nr_still, 1, "no change: the counters are read when it is time");
 }
 
 int main(void)
@@ -181,26 +181,26 @@ int main(void)
 	test_counters(still);
 	look_with(still, known(-1, 0, 0));
 	is_int(nr_walks, 1, "the stack of a thread that does not change it is read once");
-	is_int(applied.known, 1, "and what was found of it holds");
-	is_int(applied.nr, 2, "with what is new");
+	is_int(applied.known, 1, "the known frames that this walk found remain known");
+	is_int(applied.nr, 2, "its new frames are added");
 
 	look_with(known(2, 3, 90), known(2, 2, 95));
-	is_int(nr_walks, 2, "that of one that does is read twice");
-	is_int(applied.known, 2, "what both know stays known");
-	is_int(applied.nr, 0, "and of what is new nothing is in the same place");
+	is_int(nr_walks, 2, "the stack of a thread that changes it is read twice");
+	is_int(applied.known, 2, "known frames that both walks found remain known");
+	is_int(applied.nr, 0, "new frames that only one walk found are not added");
 
 	look_with(known(1, 2, 90), known(1, 2, 90));
-	is_int(applied.known, 1, "what neither knows has ended");
-	is_int(applied.nr, 2, "what both have found has begun");
+	is_int(applied.known, 1, "known frames that no walk found have ended");
+	is_int(applied.nr, 2, "new frames that both walks found are added");
 
 	look_with(known(2, 1, 90), known(-1, 1, 95));
-	is_int(applied.times, 1, "the second walk came to an end too early:");
-	is_int(applied.known, 2, "what the first one has found is not reported as ended");
-	is_int(applied.nr, 0, "and nothing is reported as begun");
+	is_int(applied.times, 1, "the second walk ended too early: the poll is still reported");
+	is_int(applied.known, 2, "known frames that the first walk found have not ended");
+	is_int(applied.nr, 0, "the new frame of one walk alone is not added");
 
 	look_with(known(-1, 1, 95), known(2, 1, 90));
-	is_int(applied.times, 0, "the first one did: nothing is reported");
-	ok(state.failed, "and the state is not known");
+	is_int(applied.times, 0, "the first walk ended too early: nothing is reported");
+	ok(state.failed, "the state is not known if the first walk ended too early");
 
 	return done();
 }

@@ -114,12 +114,12 @@ static void lends(void)
 {
 	begin(true, -1);
 	runs(20 * MS);
-	is_int(nr_sleeps, 0, "as many runnable threads as CPUs: it does not sleep");
+	is_int(nr_sleeps, 0, "as many runnable threads as CPUs: the scanner does not sleep");
 	nr_runnable_is(nr_cpus + 1);
 	runs(2 * MS);
-	ok(nr_sleeps > 0, "one more: within two milliseconds it sleeps");
-	ok(slept_ns / nr_sleeps < 200 * US, "for less than 200 us at a time");
-	ok(stats.paused_tsc >= slept_ns, "which is counted");
+	ok(nr_sleeps > 0, "one runnable thread more: the scanner sleeps within two milliseconds");
+	ok(slept_ns / nr_sleeps < 200 * US, "it sleeps for less than 200 us at a time");
+	ok(stats.paused_tsc >= slept_ns, "the time of its sleep is counted");
 	stops_sleeping(200 * US, "a thread was moved: it sleeps no longer");
 	share_end(&scanner);
 }
@@ -129,12 +129,13 @@ static void gives_up(void)
 	begin(true, -1);
 	nr_runnable_is(nr_cpus + 1);
 	runs(40 * MS);
-	ok(slept_ns > 20 * MS, "nobody takes its core: it sleeps for tens of milliseconds");
+	ok(slept_ns > 20 * MS,
+	   "no task uses its core: the scanner sleeps for tens of milliseconds");
 	nr_sleeps = 0;
 	runs(150 * MS);
-	is_int(nr_sleeps, 0, "then it runs on");
+	is_int(nr_sleeps, 0, "after that the scanner does not sleep");
 	runs(60 * MS);
-	ok(nr_sleeps > 0, "and tries again after 200 ms");
+	ok(nr_sleeps > 0, "the scanner tries again after 200 ms");
 	share_end(&scanner);
 }
 
@@ -155,7 +156,8 @@ static void keeps(void)
 	nr_runnable_is(nr_cpus + 5);
 	scanner.was_off = true;
 	runs(300 * MS);
-	is_int(nr_sleeps, 0, "some CPUs are not for this program: the number of runnable threads is not used");
+	is_int(nr_sleeps, 0,
+	       "some CPUs are not for this program: the number of runnable threads is not used");
 	share_end(&scanner);
 	has_filter = true;
 	begin(true, -1);

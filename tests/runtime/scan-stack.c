@@ -10,35 +10,41 @@ static void first_look(void)
 	begin(3, true);
 	look_now();
 	is_int(stack.depth, 3, "the first poll finds all frames");
-	is_int(st.depth, 3, "and knows them");
+	is_int(st.depth, 3, "the scanner's depth is that of the stack");
 	for (unsigned i = 0; i < 3; i++) {
 		const struct ldb_stack_frame *k = &stack.frame[i];
 
 		ok(k->gen == (i + 1) << LDB_GEN_SHIFT && k->addr == (uintptr_t)at(i) &&
 		   k->pc == 0x1001 + i && k->ret == 0x2001 + i, "frame %u is what the program wrote", i);
 		ok(k->start_min == 90000 && k->start_max == looked_at + 10 &&
-		   k->last_seen == looked_at + 10, "it began before the poll");
-		is_int(k->flags, LDB_FUNC_F_FROM_START, "and before the recording");
+		   k->last_seen == looked_at + 10,
+		   "a frame that the first poll finds began before it");
+		is_int(k->flags, LDB_FUNC_F_FROM_START, "it began before the recording");
 	}
 	ok(st.last_ok == looked_at && page.last_look_tsc == looked_at, "the state is known");
-	ok(!st.fresh && st.looked == looked_at && st.changed == scanner.stamp, "from then on");
+	ok(!st.fresh && st.looked == looked_at && st.changed == scanner.stamp,
+	   "the times of the poll and of the change are stored");
 	ok(stats.looks == 1 && stats.changes == 1 && stats.scans == 1 && stats.frames == 3 &&
 	   page.scans == 1 && page.looks_changed == 1, "all is counted");
-	ok(nr_walked == 1 && was_valid && !was_known && !was_still, "it was a walk, and valid");
-	is_int(paid_frames, 4, "which is paid for, and for its end");
-	is_int(paid_took, 20, "from before the poll to after the walk");
-	is_int(scanner.walks % 2, 0, "nobody reads now");
+	ok(nr_walked == 1 && was_valid && !was_known && !was_still,
+	   "the first poll makes one walk, which is valid");
+	is_int(paid_frames, 4, "each frame of the walk is charged, and its end");
+	is_int(paid_took, 20, "the charged time is from before the poll to after the walk");
+	is_int(scanner.walks % 2, 0, "after the poll no stack is being read");
 	look_now();
 	ok(st.last_ok == looked_at && page.last_look_tsc == looked_at && st.looked == looked_at,
-	   "the same: known again");
-	ok(stats.looks == 2 && stats.changes == 1 && nr_stamps == 3, "without a stamp or a walk");
-	is_int(st.lowest_top, (uintptr_t)at(2), "how deep its stack was observed in use");
+	   "nothing has changed: the state is known again");
+	ok(stats.looks == 2 && stats.changes == 1 && nr_stamps == 3,
+	   "a poll that finds nothing changed needs no stamp and no walk");
+	is_int(st.lowest_top, (uintptr_t)at(2), "the lowest observed top of the stack is stored");
 	begin(1, false);
 	look_now();
-	is_int(stack.frame[0].flags, 0, "a thread that was born in the recording");
+	is_int(stack.frame[0].flags, 0,
+	       "the begin of a thread that was created in the recording is known");
 	begin(0, true);
 	look_now();
-	ok(!stack.depth && st.last_ok == looked_at && stats.scans == 1, "a thread in no function");
+	ok(!stack.depth && st.last_ok == looked_at && stats.scans == 1,
+	   "a thread in no function has an empty stack");
 }
 
 static void calls(void)
@@ -51,35 +57,39 @@ static void calls(void)
 	enter(0, at(2));
 	look_now();
 	came = looked_at + 10;
-	is_int(stack.depth, 3, "a call");
+	is_int(stack.depth, 3, "a call adds a frame");
 	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == came &&
-	   !stack.frame[2].flags, "began between two polls");
-	ok(was_known, "of which the first one knew the state");
-	ok(stats.frames == 3 && paid_frames == 2, "only what is new was read, and the one before");
-	is_int(page.made, 1, "one was made");
+	   !stack.frame[2].flags, "the called function began between two polls");
+	ok(was_known, "the state at the first of these polls was known");
+	ok(stats.frames == 3 && paid_frames == 2,
+	   "only the new frame and the one before it were read");
+	is_int(page.made, 1, "the call is counted");
 	known = looked_at;
 	leave(0);
 	look_now();
 	is_int(nr_written, 1, "a return: one record");
-	is_int(record(0)->type, LDB_EV_FUNC, "of a function");
+	is_int(record(0)->type, LDB_EV_FUNC, "the record is that of a function");
 	ok(record(0)->tid == TID && record(0)->pc == 0x1003 && record(0)->ret == 0x2003 &&
 	   record(0)->gen == 3 << LDB_GEN_SHIFT && record(0)->parent_gen == 2 << LDB_GEN_SHIFT &&
-	   record(0)->depth == 2 && record(0)->flags == 0, "which one");
+	   record(0)->depth == 2 && record(0)->flags == 0,
+	   "the record is that of the function that returned");
 	ok(record(0)->end_max == looked_at + 10 && record(0)->end_unc == looked_at + 10 - known,
-	   "ended between two polls");
+	   "the function ended between two polls");
 	ok(record(0)->start_max == came && record(0)->start_unc == came - (known - 100 - 30),
-	   "its begin, and how well that is known");
-	ok(record(0)->cont1 == LDB_EV_CONT + 1 && record(0)->cont2 == LDB_EV_CONT + 2, "three slots");
+	   "the record has its begin, and the uncertainty of that");
+	ok(record(0)->cont1 == LDB_EV_CONT + 1 && record(0)->cont2 == LDB_EV_CONT + 2,
+	   "the record has three slots");
 	ok(page.seen == 1 && !page.below_threshold, "counted as observed");
 	leave(0);
 	look_now();
 	ok(nr_written == 2 && record(1)->flags == LDB_FUNC_F_FROM_START && record(1)->start_unc == 0xffffffff,
-	   "one from before the recording says so");
-	ok(page.seen == 1, "and is not counted");
+	   "an invocation from before the recording is marked");
+	ok(page.seen == 1, "it is not counted as observed");
 	leave(0);
 	look_now();
-	ok(nr_written == 3 && record(2)->parent_gen == 0 && record(2)->depth == 0, "the outermost has no parent");
-	is_int(stack.depth, 0, "none is left");
+	ok(nr_written == 3 && record(2)->parent_gen == 0 && record(2)->depth == 0,
+	   "the outermost invocation has no caller");
+	is_int(stack.depth, 0, "no frame is left");
 }
 
 static void again(void)
@@ -89,23 +99,26 @@ static void again(void)
 	leave(0);
 	enter(0, at(1));
 	look_now();
-	ok(nr_written == 1 && record(0)->gen == 2 << LDB_GEN_SHIFT, "return and call at the same address: it ended");
+	ok(nr_written == 1 && record(0)->gen == 2 << LDB_GEN_SHIFT,
+	   "return and call at the same address: it ended");
 	ok(stack.depth == 2 && stack.frame[1].gen == 3 << LDB_GEN_SHIFT && stack.frame[1].pc == 0x1003,
-	   "and the other one is there");
+	   "the function that was called instead is in the stack");
 	for (unsigned i = 0; i < 5; i++)
 		enter(0, at(2 + i));
 	for (unsigned i = 0; i < 5; i++)
 		leave(0);
 	look_now();
-	ok(nr_written == 1 && stack.depth == 2, "what came and went between two polls is not observed");
-	is_int(page.made, 6, "but counted");
-	is_int(st.b[0].calls_to - st.b[0].calls_from, 6 * LDB_GEN_ONE, "by its generations");
+	ok(nr_written == 1 && stack.depth == 2,
+	   "calls that began and ended between two polls are not observed");
+	is_int(page.made, 6, "calls that were not observed are counted");
+	is_int(st.b[0].calls_to - st.b[0].calls_from, 6 * LDB_GEN_ONE,
+	       "they are counted by generations");
 	leave(0);
 	enter(0, at(9));
 	enter(0, at(11));
 	look_now();
-	ok(nr_written == 2 && stack.depth == 3, "one goes, two come");
-	is_int(stack.frame[0].flags, LDB_FUNC_F_FROM_START, "the oldest is the same");
+	ok(nr_written == 2 && stack.depth == 3, "one return and two calls between two polls");
+	is_int(stack.frame[0].flags, LDB_FUNC_F_FROM_START, "the outermost frame is the same");
 }
 
 static void thresholds(void)
@@ -119,15 +132,18 @@ static void thresholds(void)
 	now = st.stack->frame[2].start_min + 999 - 110;	/* the poll takes 100, its stamp 10 */
 	leave(0);
 	look_now();
-	ok(nr_written == 0 && page.below_threshold == 1 && page.seen == 0, "shorter than the threshold: only counted");
+	ok(nr_written == 0 && page.below_threshold == 1 && page.seen == 0,
+	   "an invocation that is shorter than the threshold is only counted");
 	leave(0);
 	now = st.stack->frame[1].start_min + 1000 - 110;
 	look_now();
-	ok(nr_written == 1 && page.seen == 1, "as long as it: written");
+	ok(nr_written == 1 && page.seen == 1,
+	   "an invocation that is as long as the threshold is written");
 	leave(0);
 	session_page.a.func_threshold = 1000000000;
 	look_now();
-	is_int(nr_written, 2, "nobody knows how long one from before was: written");
+	is_int(nr_written, 2,
+	       "an invocation from before the recording is written at any threshold");
 }
 
 /* The field has 32 bits of ticks, which is more than a second; more than that means not known. */
@@ -153,7 +169,8 @@ static void uncertain(void)
 	leave(0);
 	now += 1ULL << 33;
 	look_now();
-	ok(record(0)->start_unc == 0xffffffff && record(0)->end_unc == 0xffffffff, "hardly known at all");
+	ok(record(0)->start_unc == 0xffffffff && record(0)->end_unc == 0xffffffff,
+	   "hardly known at all");
 	ok(!written[0][1].arg2 && !written[0][2].tid && !written[0][2].flags && !written[0][2].arg2,
 	   "what is not used is 0");
 }
@@ -192,9 +209,11 @@ static void bad_chains(void)
 		   "%s: nothing is learned", what[i]);
 		is_int(page.disorder, i >= 3 && i <= 5, "counted as disorder, or not");
 		is_int(page.foreign, i < 3 || i == 6, "or as another stack");
-		ok(was_valid && !page.invalid && stats.scans == 1, "the walk was not disturbed, but is none that counts");
+		ok(was_valid && !page.invalid && stats.scans == 1,
+		   "the walk was not disturbed, but is none that counts");
 		look_now();
-		ok(st.failed && st.last_ok == before && stats.changes == 2, "the same: still not known");
+		ok(st.failed && st.last_ok == before && stats.changes == 2,
+		   "the same: still not known");
 		at(3)->gen = gen_word(4);
 		at(5)->gen = gen_word(5);
 		at(5)->prev = at(3);
@@ -242,7 +261,8 @@ static void too_deep(void)
 	for (unsigned i = 1; i < SCAN_DEPTH_MAX + 1; i++)
 		enter(0, &deep[SCAN_DEPTH_MAX + 1 - i]);
 	look_now();
-	ok(stack.depth == SCAN_DEPTH_MAX && page.too_deep == 1, "what has no room any more is counted");
+	ok(stack.depth == SCAN_DEPTH_MAX && page.too_deep == 1,
+	   "a frame for which there is no room is counted");
 	is_int(stack.frame[SCAN_DEPTH_MAX - 1].gen, (uint64_t)SCAN_DEPTH_MAX << LDB_GEN_SHIFT,
 	       "the outer ones are retained");
 }
@@ -277,17 +297,20 @@ static void disturbed(void)
 	on_stamp = moves;
 	look_now();
 	on_stamp = NULL;
-	ok(page.invalid == 1 && stats.invalid == 1 && !was_valid && nr_walked == 2, "the thread moved: not valid");
+	ok(page.invalid == 1 && stats.invalid == 1 && !was_valid && nr_walked == 2,
+	   "the thread moved: not valid");
 	ok(stats.scans == 1 && st.b[0].gen == 0, "the stack is read again at the next poll");
-	ok(st.depth == 3 && st.failed && st.last_ok == known, "two walks that do not agree: nothing is known");
-	is_int(paid_frames, 0 + 1 + 2, "both are paid for");
+	ok(st.depth == 3 && st.failed && st.last_ok == known,
+	   "two walks that do not agree: nothing is known");
+	is_int(paid_frames, 0 + 1 + 2, "both walks are charged");
 	ok(st.b[0].mark.gen == gen_word(4) && st.b[0].mark.top == (uintptr_t)at(3) &&
-	   st.b[0].mark.lo == looked_at && st.b[0].mark.hi == looked_at + 10, "the mark is what was observed first");
+	   st.b[0].mark.lo == looked_at && st.b[0].mark.hi == looked_at + 10,
+	   "the mark is what was observed first");
 	look_now();
 	ok(st.depth == 4 && stats.scans == 2 && st.b[0].gen == blocks[0].gen && !st.b[0].mark.gen,
-	   "still: a walk that is valid");
+	   "the thread no longer moves: the walk is valid");
 	ok(stack.frame[3].start_min == looked_at - 100 - 20 - 10 && stack.frame[3].start_max == looked_at + 10,
-	   "it began after the mark");
+	   "the function that was called meanwhile began after the mark");
 
 	begin(3, true);
 	look_now();
@@ -297,13 +320,13 @@ static void disturbed(void)
 	look_now();
 	on_stamp = NULL;
 	ok(page.invalid == 1 && st.depth == 4 && !st.failed && st.last_ok == looked_at,
-	   "a call in between: what was there before is known");
+	   "a call during the walk: the frames from before it are known");
 	ok(stack.frame[3].gen == 4 << LDB_GEN_SHIFT && stack.frame[3].start_max == looked_at + 10,
-	   "since the mark");
-	is_int(paid_frames, 1 + 2 + 2, "both walks are paid for");
-	is_int(paid_took, 20, "to the end of the second");
+	   "the new one of these began before the mark's stamp");
+	is_int(paid_frames, 1 + 2 + 2, "both walks are charged if there was a call in between");
+	is_int(paid_took, 20, "the charged time is up to the end of the second walk");
 	look_now();
-	is_int(st.depth, 5, "and then the call");
+	is_int(st.depth, 5, "the next poll finds the call");
 }
 
 /* The two innermost functions return, and another one is called. */
@@ -339,28 +362,30 @@ static void agree(void)
 	on_stamp = moves_on;
 	look_now();
 	on_stamp = NULL;
-	ok(page.invalid == 1 && st.depth == 1 && st.failed, "a walk from where the stack no longer is");
+	ok(page.invalid == 1 && st.depth == 1 && st.failed,
+	   "a walk from a frame that is gone: the state is not known");
 	look_now();
-	ok(st.depth == 4 && stack.frame[3].gen == 20 << LDB_GEN_SHIFT && !st.failed, "known when it is still");
+	ok(st.depth == 4 && stack.frame[3].gen == 20 << LDB_GEN_SHIFT && !st.failed,
+	   "the state is known when the thread no longer moves");
 
 	nr_stamps = 0;
 	on_stamp = looks_at_walks;
 	enter(0, at(5));
 	look_now();
 	is_int(walks_seen % 2, 1, "while a stack is read, other threads can find that out");
-	is_int(scanner.walks - walks_seen, 1, "and afterwards that it is not");
+	is_int(scanner.walks - walks_seen, 1, "afterwards they can find out that it is not read");
 	settle = true;
 	nr_stamps = 0;
 	enter(0, at(6));
 	look_now();
-	is_int(walks_seen % 2, 0, "a poll that reads no stack does not");
+	is_int(walks_seen % 2, 0, "a poll that reads no stack does not say that it reads one");
 	on_stamp = NULL;
 	settle = false;
 	st.settling = true;
 	look_now();
 	st.settling = true;
 	look_now();
-	ok(!st.settling, "a poll that finds nothing changed: it is no longer left alone");
+	ok(!st.settling, "a poll that finds nothing changed: the thread no longer settles");
 }
 
 static void settles(void)
@@ -375,18 +400,20 @@ static void settles(void)
 	look_now();
 	mark_lo = looked_at;
 	mark_hi = looked_at + 10;
-	ok(stats.moving == 1 && st.depth == 2 && stats.scans == 1 && nr_walked == 1, "left alone: no stack is read");
+	ok(stats.moving == 1 && st.depth == 2 && stats.scans == 1 && nr_walked == 1,
+	   "the stack of a thread that settles is not read");
 	ok(st.last_ok == known && st.b[0].mark.gen == gen_word(3) && st.b[0].mark.top == (uintptr_t)at(2) &&
-	   st.b[0].mark.lo == mark_lo && st.b[0].mark.hi == mark_hi, "but the observed state is stored");
-	ok(paid_took == 10 && paid_frames == 0 && was_known, "and paid for");
+	   st.b[0].mark.lo == mark_lo && st.b[0].mark.hi == mark_hi,
+	   "the observed state is stored as the mark");
+	ok(paid_took == 10 && paid_frames == 0 && was_known, "the poll is charged, without frames");
 	enter(0, at(3));
 	settle = false;
 	look_now();
-	is_int(st.depth, 4, "then it is read");
+	is_int(st.depth, 4, "the stack of a thread that has settled is read");
 	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == mark_hi,
-	   "what was at the mark began before it");
+	   "a frame that was there at the mark began before it");
 	ok(stack.frame[3].start_min == mark_lo && stack.frame[3].start_max == looked_at + 10,
-	   "what has a later generation, after");
+	   "a frame with a later generation began after the mark");
 	known = looked_at;
 	leave(0);
 	settle = true;
@@ -396,9 +423,9 @@ static void settles(void)
 	leave(0);
 	look_now();
 	ok(nr_written == 2 && record(0)->end_max == mark_hi && record(0)->end_unc == mark_hi - known,
-	   "what lay below the mark's top had ended by then");
+	   "a frame below the mark's top had ended at the mark");
 	ok(record(1)->end_max == looked_at + 10 && record(1)->end_unc == looked_at + 10 - known,
-	   "what was its top had not");
+	   "the frame at the mark's top is not known to have ended at the mark");
 
 	/* The function is entered, but not linked yet: only the generation has changed. */
 	begin(2, true);
@@ -412,7 +439,7 @@ static void settles(void)
 	enter(0, at(2));
 	look_now();
 	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == looked_at + 10,
-	   "one that was counted and not linked began somewhere");
+	   "a function that was counted but not linked began before or after the mark");
 	/* There was no frame at all at the mark: all of them had ended. */
 	settle = true;
 	blocks[0].top = NULL;
@@ -421,7 +448,7 @@ static void settles(void)
 	settle = false;
 	look_now();
 	ok(nr_written == 3 && record(0)->end_max == mark_hi && record(2)->end_max == mark_hi,
-	   "with no frame at the mark, all had ended");
+	   "if the mark has no frame, all functions had ended");
 
 	begin(2, true);
 	look_now();
@@ -432,16 +459,17 @@ static void settles(void)
 	ok(was_known && !was_still, "a change after a poll at which the state was known");
 	st.b[0].gen = 0;
 	look_now();
-	ok(!was_known && was_still, "not known, but as the mark has it");
+	ok(!was_known && was_still, "the state is not known, but the same as the mark's");
 	mark_lo = st.b[0].mark.lo;
 	enter(0, at(3));
 	look_now();
-	ok(!was_known && !was_still, "nor that");
-	is_int(st.b[0].mark.lo, looked_at, "a later mark is better while the state is not known");
+	ok(!was_known && !was_still, "the state is neither known nor the same as the mark's");
+	is_int(st.b[0].mark.lo, looked_at,
+	       "while the state is not known, a later mark replaces the first one");
 	mark_lo = looked_at;
 	st.b[0].gen = 1;
 	look_now();
-	is_int(st.b[0].mark.lo, mark_lo, "the first one is, where it was known");
+	is_int(st.b[0].mark.lo, mark_lo, "if the state was known, the first mark is retained");
 }
 
 static void foreign(void)
@@ -456,17 +484,19 @@ static void foreign(void)
 	is_registered = true;
 	enter(0, &other[3]);
 	look_now();
-	ok(page.foreign == 1 && st.depth == 3, "nor is the thread's own one where it was not observed in use");
+	ok(page.foreign == 1 && st.depth == 3,
+	   "the thread's own stack is not read where it was not observed in use");
 	begin(2, true);
 	is_registered = true;
 	st.lowest_top = (uintptr_t)at(1);
 	for (unsigned i = 0; i < 4; i++)
 		enter(0, &other[5 - i]);
 	look_now();
-	is_int(st.depth, 6, "registered, and observed: from it to the thread's own");
+	is_int(st.depth, 6, "a registered stack is read, and then the thread's own one");
 	ok(stack.frame[1].addr == (uintptr_t)at(1) && stack.frame[2].addr == (uintptr_t)&other[5],
-	   "in the order of the calls");
-	is_int(st.lowest_top, (uintptr_t)at(1), "its top says nothing about the own stack");
+	   "frames of both stacks are in the order of the calls");
+	is_int(st.lowest_top, (uintptr_t)at(1),
+	       "a top on the other stack is not stored as the own stack's lowest one");
 	/* A mark on the other stack says nothing about the frames on the thread's own stack. */
 	settle = true;
 	leave(0);
@@ -475,9 +505,10 @@ static void foreign(void)
 	while (blocks[0].top)
 		leave(0);
 	look_now();
-	ok(nr_written == 6, "all end");
+	ok(nr_written == 6, "all invocations on both stacks have ended");
 	for (unsigned i = 0; i < 6; i++)
-		is_int(record(i)->end_max, looked_at + 10, "not known to have ended before");
+		is_int(record(i)->end_max, looked_at + 10,
+		       "an invocation on either stack is not known to have ended at the mark");
 	/* If the caller had ended at the mark, the function that it called had ended before. */
 	begin(3, true);
 	is_registered = true;
@@ -495,7 +526,8 @@ static void foreign(void)
 	is_int(nr_written, 4, "two functions and two of the coroutine's have ended");
 	ok(record(2)->end_max == mark_hi && record(3)->end_max == looked_at + 10,
 	   "on the thread's own stack, those that the mark shows");
-	ok(record(0)->end_max == mark_hi && record(1)->end_max == mark_hi, "a callee ends with its caller");
+	ok(record(0)->end_max == mark_hi && record(1)->end_max == mark_hi,
+	   "a callee ends with its caller");
 }
 
 static void two_blocks(void)
@@ -510,23 +542,26 @@ static void two_blocks(void)
 	enter(0, at(3));
 	enter(1, at(4));
 	look_now();
-	is_int(st.depth, 5, "calls to and fro");
-	is_int(paid_frames, 2 + 3, "both are paid for");
+	is_int(st.depth, 5, "frames of two modules are found in one stack");
+	is_int(paid_frames, 2 + 3, "frames of both modules are charged");
 	ok(stack.frame[2].gen == (41 << LDB_GEN_SHIFT | 1) && stack.frame[3].gen == 3 << LDB_GEN_SHIFT &&
-	   stack.frame[4].gen == (42 << LDB_GEN_SHIFT | 1), "are put in the order of the stack");
-	is_int(page.made, 3, "of both, calls are counted");
+	   stack.frame[4].gen == (42 << LDB_GEN_SHIFT | 1),
+	   "frames of both modules are put in the order of the stack");
+	is_int(page.made, 3, "calls of both modules are counted");
 	leave(1);
 	look_now();
 	ok(nr_written == 1 && record(0)->gen == (42 << LDB_GEN_SHIFT | 1) &&
-	   record(0)->parent_gen == 3 << LDB_GEN_SHIFT && record(0)->depth == 4, "one goes: its caller is the other's");
+	   record(0)->parent_gen == 3 << LDB_GEN_SHIFT && record(0)->depth == 4,
+	   "a function of one module returns, which the other module called");
 	leave(0);
 	look_now();
-	ok(nr_written == 2 && st.depth == 3 && stack.frame[2].gen == (41 << LDB_GEN_SHIFT | 1), "then that");
+	ok(nr_written == 2 && st.depth == 3 && stack.frame[2].gen == (41 << LDB_GEN_SHIFT | 1),
+	   "then its caller returns");
 	enter(0, at(5));
 	leave(1);
 	look_now();
 	ok(st.depth == 3 && stack.frame[2].gen == 4 << LDB_GEN_SHIFT && nr_written == 3,
-	   "the hole that one leaves is closed");
+	   "a frame that ends in the middle leaves no hole");
 	/*
 	 * One of the stacks cannot be read, so the state is not known, whatever the other one
 	 * contains.
@@ -534,18 +569,20 @@ static void two_blocks(void)
 	enter(1, at(6));
 	at(6)->gen ^= 1;
 	look_now();
-	ok(st.failed && st.b[1].bad && !st.b[0].bad, "one that cannot be read");
-	is_int(paid_frames, 1, "is paid for as far as it was read");
+	ok(st.failed && st.b[1].bad && !st.b[0].bad,
+	   "one of two blocks cannot be read: the state is not known");
+	is_int(paid_frames, 1, "the bad block is charged as far as it was read");
 	st.failed = false;
 	look_now();
 	ok(st.failed, "a poll that finds nothing changed does not make it known");
 	enter(0, at(7));
 	look_now();
-	ok(st.failed && st.depth == 4, "is not forgiven because the other one can");
+	ok(st.failed && st.depth == 4,
+	   "the state remains unknown although the other block can be read");
 	at(6)->gen ^= 1;
 	leave(1);
 	look_now();
-	ok(!st.failed && !st.b[1].bad, "but when it is gone");
+	ok(!st.failed && !st.b[1].bad, "the state is known again when the bad frame is gone");
 }
 
 /*
@@ -570,10 +607,11 @@ static void ends_after_mark(void)
 	enter(0, at(4));
 	look_now();
 	ok(st.failed && stack.frame[st.depth - 1].start_min == mark_lo && st.last_ok < mark_lo,
-	   "it began after a mark, and the state is not known");
+	   "a function began after a mark, and the state is not known");
 	leave(0);
 	look_now();
-	ok(nr_written == 1 && record(0)->end_max - record(0)->end_unc == mark_lo, "so it ended after it");
+	ok(nr_written == 1 && record(0)->end_max - record(0)->end_unc == mark_lo,
+	   "the function ended after the mark");
 }
 
 static void flushed(void)
@@ -583,16 +621,18 @@ static void flushed(void)
 	enter(0, at(3));
 	look_now();
 	scan_count_calls(&thread);
-	is_int(page.made, 1, "the thread ends: what it made");
+	is_int(page.made, 1, "the thread ends: its last call is counted");
 	blocks[0].gen += 4 * LDB_GEN_ONE;
 	scan_count_calls(&thread);
-	is_int(page.made, 5, "is read once more");
+	is_int(page.made, 5, "calls since then are counted as well");
 	track_flush(&st, now + 1000);
-	ok(nr_written == 4 && nr_own_ring == 4 && st.depth == 0 && stack.depth == 0, "all its invocations have ended");
-	is_int(record(0)->end_max, now + 1000, "by then");
+	ok(nr_written == 4 && nr_own_ring == 4 && st.depth == 0 && stack.depth == 0,
+	   "all its invocations have ended");
+	is_int(record(0)->end_max, now + 1000,
+	       "they ended at the time that was passed to track_flush()");
 	thread.scan = NULL;
 	scan_count_calls(&thread);
-	ok(page.made == 5, "a thread without a page");
+	ok(page.made == 5, "a thread without a page is not counted");
 }
 
 /*

@@ -27,8 +27,9 @@ static void first_run(void)
 	enter(0, &other[9]);
 	enter(0, &other[8]);
 	look_now();
-	ok(st.depth == 4 && !page.foreign && !page.disorder, "a coroutine is called by who started it");
-	is_int(stack.frame[2].flags, 0, "its begin is known");
+	ok(st.depth == 4 && !page.foreign && !page.disorder,
+	   "a coroutine's caller is the function that started it");
+	is_int(stack.frame[2].flags, 0, "the begin of a coroutine that was just started is known");
 	begin_loop();
 	enter(0, at(2));
 	look_now();
@@ -37,7 +38,8 @@ static void first_run(void)
 	enter(0, at(2));
 	enter(0, &other[9]);
 	look_now();
-	ok(st.depth == 4 && gen_of(2) == 4 && gen_of(3) == 5, "also by who was called since the last poll");
+	ok(st.depth == 4 && gen_of(2) == 4 && gen_of(3) == 5,
+	   "this is so for a caller that was called since the last poll");
 	begin_loop();
 	enter(0, at(2));
 	enter(0, &other[9]);
@@ -54,12 +56,13 @@ static void back_untold(void)
 	look_now();
 	enter(0, at(2));
 	look_now();
-	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 4, "what the loop calls next is called by the loop");
+	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 4,
+	   "the caller of the function that the loop calls next is the loop");
 	ok(nr_written == 1 && record(0)->gen == 3 << LDB_GEN_SHIFT, "the coroutine is left");
 	leave(0);
 	blocks[0].top = at(1);
 	look_now();
-	is_int(record(1)->parent_gen, 2 << LDB_GEN_SHIFT, "and the trace says so");
+	is_int(record(1)->parent_gen, 2 << LDB_GEN_SHIFT, "the record names the loop as caller");
 	ok(!page.foreign && !page.disorder && !st.failed, "all is known");
 
 	begin(0, true);
@@ -68,7 +71,7 @@ static void back_untold(void)
 	look_now();
 	enter(0, at(2));
 	look_now();
-	ok(st.depth == 1 && gen_of(0) == 2, "no certain caller: none");
+	ok(st.depth == 1 && gen_of(0) == 2, "if the caller is not certain, none is named");
 }
 
 /* body() is on the other stack and was started by run(), which has returned. */
@@ -93,18 +96,19 @@ static void resumed(void)
 		enter(0, &other[8]);
 		look_now();
 		ok(st.depth == 4 && gen_of(0) == 1 && gen_of(1) == 2 && gen_of(2) == 4 && gen_of(3) == 6,
-		   "resumed by another: what both have above them is the caller");
-		is_int(stack.frame[2].flags, RESUMED, "its begin is not known");
-		is_int(stack.frame[3].flags, 0, "that of what it calls is");
+		   "a coroutine resumed by another function: the caller is what both share");
+		is_int(stack.frame[2].flags, RESUMED,
+		       "the begin of the resumed invocation is not known");
+		is_int(stack.frame[3].flags, 0, "the begin of a function that it calls is known");
 		ok(!page.disorder && !st.failed, "nothing is missing");
 		blocks[0].top = at(1);
 		nr_written = 0;
 		look_now();
 		ok(nr_written == 2 && record(1)->flags == RESUMED && record(1)->start_unc == 0xffffffff &&
 		   record(1)->parent_gen == 2 << LDB_GEN_SHIFT && record(0)->parent_gen == 4 << LDB_GEN_SHIFT,
-		   "and so it is written");
+		   "the records of both say the same");
 	}
-	is_int(page.seen, 3, "each counts once");
+	is_int(page.seen, 3, "each invocation counts once");
 }
 
 /* The record of body()'s caller is whole, but the caller was observed to have ended. */
@@ -117,7 +121,8 @@ static void dead_but_whole(void)
 	blocks[0].top = &other[9];
 	enter(0, &other[8]);
 	look_now();
-	ok(st.depth == 4 && gen_of(1) == 2 && gen_of(2) == 4, "a record that was left is no caller");
+	ok(st.depth == 4 && gen_of(1) == 2 && gen_of(2) == 4,
+	   "a record that was left is no caller");
 }
 
 /* The records on the stack have the generations of another thread. */
@@ -128,11 +133,12 @@ static void migrated(void)
 	blocks[0].top = &other[9];
 	enter(0, &other[8]);
 	look_now();
-	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 3, "what another thread called is not ours");
-	ok(!page.disorder && !st.failed, "what this one calls there is");
+	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 3,
+	   "invocations of another thread are not taken for this one's");
+	ok(!page.disorder && !st.failed, "calls of this thread on that stack are no disorder");
 	blocks[0].top = &other[9];
 	look_now();
-	ok(st.failed && page.disorder == 1, "a top that is not ours is not read");
+	ok(st.failed && page.disorder == 1, "a top of another thread's is not read");
 }
 
 /* If a thread has no other stacks, disorder in its chain does not mean a switch of stacks. */
@@ -143,7 +149,8 @@ static void no_switch(void)
 	enter(0, at(3));
 	at(2)->gen = at(3)->gen;
 	look_now();
-	ok(st.failed && page.disorder == 1 && st.depth == 2, "on its own stack disorder stays that");
+	ok(st.failed && page.disorder == 1 && st.depth == 2,
+	   "disorder on the thread's own stack is counted as disorder");
 	ok(!st.switches, "nothing was switched");
 }
 

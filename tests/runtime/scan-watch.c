@@ -122,9 +122,9 @@ static void hands_over(void)
 		is_running[n] = true;
 	stints(400);
 	is_int(nr_of(0), 3, "six busy threads, all of one scanner: it keeps half");
-	is_int(nr_of(1), 3, "and hands the others over");
-	is_int(stats[0].handed, 3, "one by one, and counted");
-	is_int(stats[1].handed, 0, "nobody hands one back");
+	is_int(nr_of(1), 3, "it hands the other three over");
+	is_int(stats[0].handed, 3, "threads that are handed over are counted");
+	is_int(stats[1].handed, 0, "the other scanner hands none back");
 	memset(looks, 0, sizeof(looks));
 	stints(4);
 	ok(looks[0] && looks[1] && looks[2] && looks[3] && looks[4] && looks[5],
@@ -156,11 +156,11 @@ static void idle(void)
 	memset(looks, 0, sizeof(looks));
 	stints(20);
 	ok(looks[3] >= 20 * scanners[0].stint_rounds && looks[7] == looks[3],
-	   "and polled all the time");
-	ok(looks[0] > 0 && looks[0] < looks[3] / 10, "the others now and then");
+	   "active threads are polled in each round");
+	ok(looks[0] > 0 && looks[0] < looks[3] / 10, "threads that do not run are polled rarely");
 	is_running[0] = true;
 	stints(8);
-	is_int(scanners[0].nr_active, 3, "one that begins to run is found");
+	is_int(scanners[0].nr_active, 3, "a thread that begins to run becomes active");
 }
 
 /* There are more running threads than fit into a round of a few microseconds. */
@@ -206,30 +206,30 @@ static void by_the_module(void)
 	is_int(scanners[0].nr_active, 0, "threads that sleep are not active");
 	memset(looks, 0, sizeof(looks));
 	stints(50);
-	is_int(looks[0] + looks[1], 0, "and they are not polled");
-	ok(states[0].last_ok + 20 * US > now, "but it is known that they were still");
+	is_int(looks[0] + looks[1], 0, "threads that sleep are not polled");
+	ok(states[0].last_ok + 20 * US > now, "a thread that sleeps is known to be still");
 
 	came_back = now + 20 * US;
 	now += 50 * US;
 	pages[0].k_seq = 3;
 	pages[0].k_tsc_in = came_back;
 	stints(2);
-	ok(looks[0] > 0 && !looks[1], "one that runs is polled");
-	is_int(still_until[0], came_back, "it had been still until the module saw it come back");
-	is_int(scanners[0].nr_active, 1, "and is active");
+	ok(looks[0] > 0 && !looks[1], "only the thread that runs is polled");
+	is_int(still_until[0], came_back, "the thread was still until it came back to a CPU");
+	is_int(scanners[0].nr_active, 1, "a thread that came back is active");
 
 	pages[0].k_seq = 4;
 	stints(2);
 	memset(looks, 0, sizeof(looks));
 	stints(20);
-	is_int(looks[0], 0, "asleep again, it is left alone");
+	is_int(looks[0], 0, "a thread that sleeps again is not polled");
 	before = states[0].last_ok;
 	pages[0].k_seq = 7;	/* the thread was on the CPU, left it, and is on it again */
 	pages[0].k_tsc_in = now + 20 * US;
 	now += 50 * US;
 	stints(2);
 	ok(looks[0] > 0 && still_until[0] < before + 20 * US,
-	   "what it did in a time on the CPU that was missed is not taken for known");
+	   "after a time on the CPU that was missed, the thread was not still until it came back");
 
 	pages[0].k_tid = 4711;
 	memset(looks, 0, sizeof(looks));

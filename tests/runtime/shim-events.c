@@ -159,22 +159,25 @@ static void alone(void)
 	pthread_mutex_init(&shared, &a);
 	harness_start(LDB_MUTEX_WAIT, 1000);
 	pthread_mutex_lock(&shared);
-	is_int(thread_self()->list->nr_held, 1, "one thread: what other processes may wait for is listed");
+	is_int(thread_self()->list->nr_held, 1,
+	       "one thread: what other processes may wait for is listed");
 	pthread_mutex_unlock(&shared);
-	is_int(thread_self()->list->nr_held, 0, "until it is given back");
+	is_int(thread_self()->list->nr_held, 0, "a mutex that was released is not listed");
 	pthread_mutex_lock(&m);
-	is_int(thread_self()->list->nr_held, 0, "other mutexes are not");
+	is_int(thread_self()->list->nr_held, 0,
+	       "one thread: a mutex that is not shared is not listed");
 	other_start(&o);
 	wait_for_waiter(&m);
 	pthread_mutex_unlock(&m);
 	other_wait_took(&o);
 	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
-	is_int(harness_count(HOLD, LDB_LOCK_MUTEX, &m), 1, "who waits later finds out of the hold");
+	is_int(harness_count(HOLD, LDB_LOCK_MUTEX, &m), 1,
+	       "a hold is recorded if another thread waits later");
 	ok(!hold->begin && !hold->gen && hold->tid == (uint32_t)syscall(SYS_gettid),
-	   "and whose it is, but not when it began");
+	   "its record has the holder, but not the start");
 	other_finish(&o);
 	is_int(harness_last(WAIT, LDB_LOCK_MUTEX, &m)->owner, syscall(SYS_gettid),
-	       "its wait names the owner");
+	       "the wait names the owner");
 	harness_stop();
 }
 
@@ -273,7 +276,8 @@ static void readers(void)
 	pthread_rwlock_unlock(&l);
 	is_int(harness_nr(), 0, "a reader that still holds it writes nothing");
 	pthread_rwlock_unlock(&l);
-	is_int(harness_count(HOLD, LDB_LOCK_RWLOCK_RD, &l), 1, "its last unlock is a reader's hold");
+	is_int(harness_count(HOLD, LDB_LOCK_RWLOCK_RD, &l), 1,
+	       "its last unlock is a reader's hold");
 	other_finish(&writer);
 	is_int(harness_last(WAIT, LDB_LOCK_RWLOCK_WR, &l)->owner, 0,
 	       "nobody knows which reader a writer waits for");
@@ -449,22 +453,23 @@ static void other_waits(void)
 	harness_start(LDB_MUTEX_WAIT, threshold);
 	sem_init(&s, 0, 1);
 	sem_wait(&s);
-	is_int(harness_nr(), 0, "a semaphore that is free is no wait");
+	is_int(harness_nr(), 0, "a semaphore that is free causes no wait");
 	pthread_create(&t, NULL, poster, &s);
 	sem_wait(&s);
-	is_int(harness_count(WAIT, LDB_LOCK_SEM, &s), 1, "one that is not is");
+	is_int(harness_count(WAIT, LDB_LOCK_SEM, &s), 1, "a wait for a semaphore is recorded");
 	next_table.pthread_join(t, NULL);
 	harness_start(LDB_MUTEX_WAIT, 0);
 	sem_timedwait(&s, &past);
 	is_int(harness_last(WAIT, LDB_LOCK_SEM, &s)->flags, LDB_LOCK_SEM | LDB_LOCK_F_FAILED,
-	       "one that times out fails");
+	       "a wait that times out is recorded as failed");
 
 	harness_start(LDB_MUTEX_WAIT, threshold);
 	pthread_barrier_init(&b, NULL, 2);
 	pthread_create(&t, NULL, barrier_thread, &b);
 	pthread_barrier_wait(&b);
-	is_int(harness_count(WAIT, LDB_LOCK_BARRIER, &b), 1, "who waits at a barrier");
-	is_int(harness_last(WAIT, 0, &b)->flags, LDB_LOCK_BARRIER, "did not fail");
+	is_int(harness_count(WAIT, LDB_LOCK_BARRIER, &b), 1, "a wait at a barrier is recorded");
+	is_int(harness_last(WAIT, 0, &b)->flags, LDB_LOCK_BARRIER,
+	       "a wait at a barrier has not failed");
 	next_table.pthread_join(t, NULL);
 
 	harness_start(LDB_MUTEX_WAIT, threshold);
@@ -473,13 +478,15 @@ static void other_waits(void)
 	while (atomic_load(&nr_live) == nr || !atomic_load(&live[nr]))
 		usleep(100);
 	pthread_join(t, NULL);
-	is_int(harness_count(WAIT, LDB_LOCK_JOIN, (void *)t), 1, "a join");
+	is_int(harness_count(WAIT, LDB_LOCK_JOIN, (void *)t), 1,
+	       "a wait in pthread_join() is recorded");
 	is_int(harness_last(WAIT, LDB_LOCK_JOIN, (void *)t)->owner, atomic_load(&live[nr])->tid,
-	       "names the thread");
+	       "a wait in pthread_join() names the joined thread");
 	harness_start(LDB_MUTEX_WAIT, threshold);
 	thrd_create(&c11, c11_nap, NULL);
 	thrd_join(c11, NULL);
-	is_int(harness_count(WAIT, LDB_LOCK_JOIN, (void *)c11), 1, "and of C11");
+	is_int(harness_count(WAIT, LDB_LOCK_JOIN, (void *)c11), 1,
+	       "a wait in thrd_join() is recorded");
 	harness_stop();
 }
 
@@ -510,7 +517,8 @@ static void across_sessions(void)
 	pthread_mutex_unlock(&n);
 	pthread_mutex_unlock(&m);
 	is_int(harness_nr(), 0, "a lock taken in an earlier recording is not timed in this one");
-	is_int(thread_self()->list->nr_held, 0, "and forgotten");
+	is_int(thread_self()->list->nr_held, 0,
+	       "a lock taken in an earlier recording is no longer listed");
 
 	o = (struct other){ .take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m };
 	harness_start(LDB_MUTEX_WAIT, 0);
@@ -521,8 +529,9 @@ static void across_sessions(void)
 	pthread_mutex_unlock(&m);
 	other_wait_took(&o);
 	other_finish(&o);
-	is_int(harness_count(WAIT, 0, NULL), 0, "a wait from one recording into the next is dropped");
-	ok(!waiters_seen(&m), "but its counter is not");
+	is_int(harness_count(WAIT, 0, NULL), 0,
+	       "a wait from one recording into the next is dropped");
+	ok(!waiters_seen(&m), "the waiter of a dropped wait is no longer counted");
 
 	harness_start(LDB_MUTEX_WAIT, 0);
 	sem_init(&s, 0, 0);
@@ -532,7 +541,8 @@ static void across_sessions(void)
 	harness_reattach();
 	sem_post(&s);
 	other_finish(&o);
-	is_int(harness_nr(), 0, "so is one for a semaphore");
+	is_int(harness_nr(), 0,
+	       "a wait for a semaphore from one recording into the next is dropped");
 
 	o = (struct other){ .take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m };
 	harness_start(LDB_MUTEX_WAIT, 0);
@@ -566,7 +576,7 @@ static void kept_back(void)
 	shim_flush(t);
 	is_int(harness_count(WAIT, 0, &m), 1, "the end of the recording writes it");
 	other_finish(&o);
-	is_int(harness_count(WAIT, 0, &m), 1, "once");
+	is_int(harness_count(WAIT, 0, &m), 1, "the wait is written only once");
 
 	o = (struct other){ .take = do_pthread_mutex_lock, .lock = &m };
 	pthread_mutex_init(&m, NULL);
@@ -576,7 +586,7 @@ static void kept_back(void)
 	wait_for_waiter(&m);
 	pthread_mutex_unlock(&m);
 	other_finish(&o);
-	is_int(harness_count(WAIT, 0, &m), 1, "so does the end of the thread");
+	is_int(harness_count(WAIT, 0, &m), 1, "the end of the thread writes the wait as well");
 	harness_stop();
 }
 
@@ -591,11 +601,11 @@ static void handed_over(void)
 	other_start(&o);
 	other_wait_took(&o);
 	other_finish(&o);
-	is_int(harness_nr(), 0, "an unlock by another thread says nothing");
+	is_int(harness_nr(), 0, "an unlock by another thread is not recorded");
 	pthread_mutex_lock(&m);
 	pthread_mutex_unlock(&m);
-	is_int(harness_count(HOLD, 0, &m), 1, "the next hold is the last one's, not longer");
-	is_int(thread_self()->list->nr_held, 0, "and nothing stale stays");
+	is_int(harness_count(HOLD, 0, &m), 1, "after it the next hold is recorded once");
+	is_int(thread_self()->list->nr_held, 0, "after it no old entry is left in the list");
 	harness_stop();
 }
 
@@ -612,10 +622,10 @@ static void many(void)
 	is_int(thread_self()->list->nr_held, HELD_MAX, "of too many locks the newest are retained");
 	for (int n = HELD_MAX * 2; n-- > 0;)
 		pthread_mutex_unlock(&m[n]);
-	is_int(harness_nr(), HELD_MAX, "and timed");
+	is_int(harness_nr(), HELD_MAX, "only the retained holds are recorded");
 	for (unsigned n = 0; n < harness_nr(); n++)
 		exact &= !!(harness_rec(n)->lock.flags & LDB_LOCK_F_BEGIN_EXACT);
-	ok(exact, "exactly");
+	ok(exact, "these holds have exact starts");
 	/* not in the order of a stack */
 	harness_start(LDB_MUTEX_HOLD, 0);
 	for (int n = 0; n < 8; n++)

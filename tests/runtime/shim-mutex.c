@@ -111,17 +111,20 @@ static void same_bytes(void)
 
 	next_table.pthread_mutex_lock(&libc);
 	harness_shim.pthread_mutex_lock(&ours);
-	ok(!memcmp(&libc, &ours, sizeof(ours)), "taken, it has the same bytes as after libc's function");
-	is_int(libc_trylock(&ours), EBUSY, "libc finds it taken");
-	is_int(harness_shim.pthread_mutex_trylock(&libc), EBUSY, "and so does the wrapper");
+	ok(!memcmp(&libc, &ours, sizeof(ours)),
+	   "a mutex that the wrapper took has the same bytes as after libc's function");
+	is_int(libc_trylock(&ours), EBUSY, "libc finds a mutex taken that the wrapper took");
+	is_int(harness_shim.pthread_mutex_trylock(&libc), EBUSY,
+	       "the wrapper finds a mutex taken that libc took");
 	libc_unlock(&libc);
 	harness_shim.pthread_mutex_unlock(&ours);
-	ok(!memcmp(&libc, &ours, sizeof(ours)), "given back, too");
+	ok(!memcmp(&libc, &ours, sizeof(ours)), "released mutexes have the same bytes, too");
 
 	harness_shim.pthread_mutex_lock(&ours);
-	is_int(libc_unlock(&ours), 0, "what the wrapper took libc gives back");
-	is_int(libc_trylock(&ours), 0, "and what libc took ...");
-	is_int(harness_shim.pthread_mutex_unlock(&ours), 0, "... the wrapper gives back");
+	is_int(libc_unlock(&ours), 0, "libc releases a mutex that the wrapper took");
+	is_int(libc_trylock(&ours), 0, "libc takes the mutex again");
+	is_int(harness_shim.pthread_mutex_unlock(&ours), 0,
+	       "the wrapper releases a mutex that libc took");
 	harness_shim.pthread_mutex_unlock(&ours);	/* the entry of the lock before */
 	is_int(thread_self()->list->nr_held, 0, "the list is empty");
 }
@@ -171,19 +174,20 @@ int main(void)
 	harness_shim.pthread_rwlock_rdlock(&l);	/* the list is made */
 	harness_shim.pthread_rwlock_unlock(&l);
 	pair(&m);
-	is_int(thread_self()->list->tid, 0, "one thread: libc takes it, without an atomic operation");
+	is_int(thread_self()->list->tid, 0,
+	       "one thread: libc takes it, without an atomic operation");
 	if (pthread_create(&t, NULL, second_thread, NULL))
 		bail_out("pthread_create");
 	shim_not_alone();
-	is_int(thread_self()->list->tid, syscall(SYS_gettid), "with two the wrapper does");
+	is_int(thread_self()->list->tid, syscall(SYS_gettid), "two threads: the wrapper takes it");
 	count_calls();
 	same_bytes();
 	other_types();
 	harness_start(LDB_MUTEX_HOLD, 1ULL << 60);
-	is_int(calls_of(&m), 20, "level hold: libc's");
+	is_int(calls_of(&m), 20, "level hold: libc's functions");
 	harness_stop();
-	is_int(calls_of(&m), 10, "not recorded: libc's, and no trylock");
-	is_int(in_child(forked), 0, "a fork child finds out anew");
+	is_int(calls_of(&m), 10, "without a recording: libc's functions, and no trylock");
+	is_int(in_child(forked), 0, "a fork child looks up its tid again");
 	may_end = true;
 	next_table.pthread_join(t, NULL);
 	return done();

@@ -143,7 +143,8 @@ static void uncontended(void)
 	hold = harness_last(HOLD, OWN, locks);
 	is_int(harness_nr(), 2, "level hold: one record for a hold");
 	is_int(hold->flags, OWN | LDB_LOCK_F_BEGIN_EXACT, "its flags");
-	ok(hold->end >= hold->begin && hold->begin && hold->gen == 7 << 16, "its begin and generation");
+	ok(hold->end >= hold->begin && hold->begin && hold->gen == 7 << 16,
+	   "its begin and generation");
 	harness_start(LDB_MUTEX_HOLD, FAR);
 	every_call(locks);
 	ldb_lock_acquired(locks);
@@ -165,23 +166,26 @@ static void holders(void)
 	tell(&a, SAY_WAIT, locks);
 	tell(&b, SAY_WAIT, locks);
 	ldb_lock_released(locks);
-	is_int(harness_count(HOLD, OWN, locks), 1, "who gives back what others wait for is recorded");
-	is_int(harness_last(HOLD, OWN, locks)->tid, main_tid, "as its holder");
+	is_int(harness_count(HOLD, OWN, locks), 1,
+	       "a hold is recorded if other threads wait for its end");
+	is_int(harness_last(HOLD, OWN, locks)->tid, main_tid,
+	       "the record of a hold names the holder");
 	tell(&a, SAY_ACQUIRED, locks);
 	ldb_lock_wait(locks);
 	is_int(harness_count(WAIT, OWN, locks), 0, "waits are not written before the release");
 	tell(&a, SAY_RELEASED, locks);
 	wait = harness_last(WAIT, OWN, locks);
-	ok(wait->tid == a.tid && wait->owner == 0, "the first one's holder has no name");
+	ok(wait->tid == a.tid && wait->owner == 0, "the first wait's holder is not known");
 	ldb_lock_acquired(locks);
 	ldb_lock_released(locks);
 	wait = harness_last(WAIT, OWN, locks);
-	ok(wait->tid == main_tid && wait->owner == a.tid, "who comes later knows it");
-	is_int(harness_last(HOLD, OWN, locks)->begin, wait->end, "its hold begins when its wait ends");
+	ok(wait->tid == main_tid && wait->owner == a.tid, "a later wait names the holder");
+	is_int(harness_last(HOLD, OWN, locks)->begin, wait->end,
+	       "a hold after a wait begins when the wait ends");
 	tell(&b, SAY_ACQUIRED, locks);
 	tell(&b, SAY_RELEASED, locks);
-	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "a wait's holder is that of its begin");
-	is_int(nr_waiters(), 0, "nobody waits any more");
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "a wait names the holder at its start");
+	is_int(nr_waiters(), 0, "no waiter is counted after the last release");
 
 	/* The lock is free, but threads are known to wait for it sometimes. */
 	tell(&a, SAY_ACQUIRED, locks);
@@ -189,15 +193,18 @@ static void holders(void)
 	tell(&a, SAY_RELEASED, locks);
 	tell(&b, SAY_ACQUIRED, locks);
 	tell(&b, SAY_RELEASED, locks);
-	is_int(harness_last(WAIT, OWN, locks)->owner, a.tid, "of one that was wanted before, the holder is known");
+	is_int(harness_last(WAIT, OWN, locks)->owner, a.tid,
+	       "the holder is known if a thread has waited for the lock before");
 	ldb_lock_wait(locks);
 	ldb_lock_acquired(locks);
 	ldb_lock_released(locks);
-	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "who has given it back is not named");
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0,
+	       "a thread that has released the lock is not named");
 	ldb_lock_acquired(locks);
 	ldb_lock_wait(locks);
 	ldb_lock_released(locks);
-	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "nobody waits for itself");
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0,
+	       "a thread's wait does not name the thread itself");
 	harness_stop();
 	speaker_end(&a);
 	speaker_end(&b);
@@ -214,11 +221,12 @@ static void gives_up(void)
 	ldb_lock_wait(locks);
 	ldb_lock_released(locks);
 	wait = harness_last(WAIT, OWN, locks);
-	is_int(harness_nr(), 1, "who gives up has waited");
-	is_int(wait->flags, OWN | LDB_LOCK_F_FAILED, "in vain");
-	is_int(thread_self()->list->nr_held + nr_waiters(), 0, "and has nothing, and waits for nothing");
+	is_int(harness_nr(), 1, "a wait that is given up is recorded");
+	is_int(wait->flags, OWN | LDB_LOCK_F_FAILED, "it is recorded as failed");
+	is_int(thread_self()->list->nr_held + nr_waiters(), 0,
+	       "a thread that gave up holds nothing and waits for nothing");
 	tell(&a, SAY_RELEASED, locks);
-	is_int(harness_nr(), 1, "its holder did not see it");
+	is_int(harness_nr(), 1, "a hold is not recorded if the wait for it was given up");
 	harness_stop();
 	speaker_end(&a);
 }
@@ -232,43 +240,46 @@ static void nonsense(void)
 	harness_start(LDB_MUTEX_WAIT, 0);
 	ldb_lock_released(locks);
 	ldb_lock_released(NULL);
-	is_int(harness_nr(), 0, "giving back what nobody has");
+	is_int(harness_nr(), 0, "the release of a lock that no thread has is not recorded");
 	ldb_lock_wait(locks);
 	harness_clock = cpu_tsc();
 	ldb_lock_wait(locks);
-	is_int(nr_waiters(), 1, "waiting twice is waiting once");
+	is_int(nr_waiters(), 1, "a second wait for the same lock is not counted");
 	harness_clock = 0;
 	ldb_lock_acquired(locks);
 	ldb_lock_acquired(locks);
 	ldb_lock_released(locks);
 	ldb_lock_released(locks);
 	ldb_lock_released(locks);
-	is_int(harness_count(WAIT, OWN, locks), 1, "taken twice: one wait");
-	is_int(thread_self()->list->nr_held, 0, "and given back thrice, nothing is left");
+	is_int(harness_count(WAIT, OWN, locks), 1,
+	       "two acquisitions after a wait: one wait is recorded");
+	is_int(thread_self()->list->nr_held, 0, "three releases leave no lock in the list");
 	ldb_lock_acquired(&locks[1]);
 	tell(&a, SAY_RELEASED, &locks[1]);
 	ldb_lock_acquired(&locks[1]);
 	ldb_lock_released(&locks[1]);
 	ldb_lock_released(&locks[1]);
-	is_int(thread_self()->list->nr_held, 0, "given back by another thread");
+	is_int(thread_self()->list->nr_held, 0,
+	       "after a release by another thread, no lock is left in the list");
 	for (int n = 0; n < 20; n++)
 		ldb_lock_wait(&locks[n]);
-	ok(nr_waiters() > 0 && nr_waiters() <= 4, "only the last of many waits count");
+	ok(nr_waiters() > 0 && nr_waiters() <= 4, "of many nested waits only a few are counted");
 	ldb_lock_acquired(&locks[18]);
-	is_int(nr_waiters(), 2, "what ends ends those that came later");
+	is_int(nr_waiters(), 2, "the end of a wait ends the waits that began later");
 	ldb_lock_released(&locks[18]);
 	for (int n = 0; n < 40; n++)
 		ldb_lock_acquired(&locks[n]);
-	is_int(thread_self()->list->nr_held, HELD_MAX, "and so with locks");
+	is_int(thread_self()->list->nr_held, HELD_MAX,
+	       "of too many locks only HELD_MAX are listed");
 	tell(&a, SAY_WAIT, locks);
 	speaker_end(&a);
-	is_int(nr_waiters(), 0, "who ends does not wait");
+	is_int(nr_waiters(), 0, "a thread that has ended is not counted as a waiter");
 	ldb_lock_wait(&locks[50]);
 	harness_reattach();
 	ldb_lock_wait(locks);
-	is_int(nr_waiters(), 1, "nor who did before this recording");
+	is_int(nr_waiters(), 1, "a wait of an earlier recording is not counted");
 	ldb_lock_released(locks);
-	is_int(nr_waiters(), 0, "all are forgotten");
+	is_int(nr_waiters(), 0, "the release ends the wait");
 	harness_stop();
 }
 
@@ -289,14 +300,17 @@ static void recordings(void)
 	ldb_lock_wait(locks);
 	ldb_lock_acquired(locks);
 	ldb_lock_released(locks);
-	is_int(harness_count(WAIT, OWN, locks), 1, "a wait of the last recording is not of this one");
-	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "nor is its holder");
+	is_int(harness_count(WAIT, OWN, locks), 1,
+	       "a wait that began in the last recording is not recorded");
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0,
+	       "a holder from the last recording is not named");
 	ldb_lock_wait(locks);
 	harness_reattach();
 	ldb_lock_acquired(locks);
 	ldb_lock_released(locks);
-	is_int(harness_count(WAIT, OWN, locks), 1, "one from recording to recording is none");
-	is_int(nr_waiters(), 0, "and nobody waits");
+	is_int(harness_count(WAIT, OWN, locks), 1,
+	       "a wait from one recording into the next is not recorded");
+	is_int(nr_waiters(), 0, "such a wait leaves no waiter counted");
 	harness_stop();
 	speaker_end(&a);
 }

@@ -55,7 +55,7 @@ static void teller_end(struct teller *t, uint32_t kind, const char *name)
 	if (!wait)
 		bail_out("no record of the wait");
 	is_int(wait->flags, kind, name);
-	is_int(wait->owner, t->tid, "names who ended it");
+	is_int(wait->owner, t->tid, "the wait names the thread that ended it");
 }
 
 static void say(void)
@@ -130,7 +130,8 @@ static void conditions(void)
 	pthread_mutex_lock(&mutex);
 	pthread_cond_timedwait(&cond, &mutex, &past);
 	pthread_mutex_unlock(&mutex);
-	is_int(harness_last(WAIT, LDB_LOCK_COND, &cond)->owner, 0, "nobody ended one that timed out");
+	is_int(harness_last(WAIT, LDB_LOCK_COND, &cond)->owner, 0,
+	       "a wait for a condition that timed out names no thread");
 	harness_stop();
 }
 
@@ -146,13 +147,14 @@ static void semaphores(void)
 	sem_wait(&s);
 	teller_end(&t, LDB_LOCK_SEM, "sem_post");
 	sem_timedwait(&s, &past);
-	is_int(harness_last(WAIT, LDB_LOCK_SEM, &s)->owner, 0, "nobody posted to one that timed out");
+	is_int(harness_last(WAIT, LDB_LOCK_SEM, &s)->owner, 0,
+	       "a wait for a semaphore that timed out names no thread");
 	errno = 77;
 	is_int(sem_post(&s), 0, "the result of a post");
-	is_int(errno, 77, "errno stays");
+	is_int(errno, 77, "a post does not change errno");
 	sem_init(&s, 0, SEM_VALUE_MAX);
-	is_int(sem_post(&s), -1, "and of one too many");
-	is_int(errno, EOVERFLOW, "with its error");
+	is_int(sem_post(&s), -1, "one post too many fails");
+	is_int(errno, EOVERFLOW, "one post too many fails with EOVERFLOW");
 	harness_stop();
 }
 
@@ -173,12 +175,12 @@ static void barriers(void)
 		if (r->lock != (uintptr_t)&b)
 			continue;
 		if (r->tid == (uint32_t)t.tid)
-			is_int(r->owner, 0, "the last one that comes to a barrier waits for nobody");
+			is_int(r->owner, 0, "the last thread at a barrier waits for no thread");
 		else
-			is_int(r->owner, t.tid, "the others for that one");
+			is_int(r->owner, t.tid, "the other threads wait for the last one");
 		others++;
 	}
-	is_int(others, 2, "both were written");
+	is_int(others, 2, "the waits of both other threads were written");
 	harness_stop();
 }
 
@@ -207,13 +209,16 @@ static void collisions(void)
 	ok(waker_is_awaited(&many[0]) && !waker_is_awaited(&many[n]), "one object has the slot");
 	waker_set(&many[n], 0);
 	sem_post(&many[0]);
-	is_int(*waker_slot(&many[n]), waker_word(&many[n], 0), "a post to another one is not noted");
+	is_int(*waker_slot(&many[n]), waker_word(&many[n], 0),
+	       "a post to another one is not noted");
 	sem_post(&many[n]);
-	is_int(*waker_slot(&many[n]), waker_word(&many[n], syscall(SYS_gettid)), "one to it is");
+	is_int(*waker_slot(&many[n]), waker_word(&many[n], syscall(SYS_gettid)),
+	       "a post to this object is noted");
 	harness_stop();
 	waker_set(&many[n], 0);
 	sem_post(&many[n]);
-	is_int(*waker_slot(&many[n]), waker_word(&many[n], 0), "nothing is while nobody records");
+	is_int(*waker_slot(&many[n]), waker_word(&many[n], 0),
+	       "without a recording no post is noted");
 
 	sem_init(&many[0], 0, 0);
 	harness_start(LDB_MUTEX_WAIT, 0);
