@@ -14,7 +14,8 @@
  *    program stays single-threaded for glibc (fast paths, exit when the
  *    last pthread exits).  They must not call libc at all: they use raw
  *    system calls (arch/ *.h) and the functions of raw.h.  Files of this
- *    kind say "raw thread" in their head comment.
+ *    kind, and most such functions in other files, say "raw thread" in
+ *    their comment.
  */
 #ifndef LDB_INTERNAL_H
 #define LDB_INTERNAL_H

@@ -468,7 +468,10 @@ static inline bool order_mutex_give(int *word)
 					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* Takes the lock of a connection's entry if it is free.  Partner: order_conn_give() */
+/*
+ * Takes the lock of a connection's entry, or of a ring of io_uring, if it is free.  Partner:
+ * order_conn_give()
+ */
 static inline bool order_conn_take(_Atomic uint32_t *lock, uint32_t *holder, uint32_t tid)
 {
 	return atomic_compare_exchange_strong_explicit(lock, holder, tid, memory_order_acquire,

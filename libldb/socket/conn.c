@@ -22,7 +22,7 @@
 /* attempts, which take some microseconds; after that the holder may need this CPU */
 #define TRIES		200
 #define YIELDS		100
-/* number of requests after which a connection gets another number */
+/* ids of requests that belong to one number of a connection */
 #define NUMBER_IDS	1000000
 #define TCP_LISTENS	0x0a		/* TCP_LISTEN in /proc/net/tcp */
 
