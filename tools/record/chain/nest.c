@@ -2,16 +2,16 @@
 /*
  * Makes the bounds of a thread's invocations consistent.  The scanner and the kernel have observed
  * the invocations at different times.  What one of them knows of an invocation also bounds its
- * callers, its callees, and the invocations before and after it.  Generations number the invocations
- * of a block in the order in which they begin, so in each block:
+ * callers, its callees, and the invocations before and after it.  Generations number the
+ * invocations of a block in the order in which they begin, so in each block:
  *
  *	no invocation begins after a newer one
  *	an invocation begins and ends within its caller
  *	an invocation that is not the caller of a newer one has ended when that one begins
  *
- * There is one exception: a signal may arrive after an invocation was numbered and before its record
- * is linked.  What the handler calls then has a higher number, but ends before the invocation begins.
- * In this case the older invocation has a callee that is newer than both.
+ * There is one exception: a signal may arrive after an invocation was numbered and before its
+ * record is linked.  What the handler calls then has a higher number, but ends before the
+ * invocation begins.  In this case the older invocation has a callee that is newer than both.
  */
 #include <stdlib.h>
 #include "base/array.h"

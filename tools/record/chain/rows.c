@@ -253,7 +253,7 @@ static void add_ended(struct chains *c, const struct seen *s)
 
 /* Joining */
 
-/* If the two pairs of bounds contradict each other, the first pair remains. */
+/* Narrows the first pair of bounds by the second, unless the two contradict each other. */
 static void narrow(int64_t *min, int64_t *max, int64_t other_min, int64_t other_max)
 {
 	int64_t new_min = max(*min, other_min), new_max = min(*max, other_max);
@@ -432,8 +432,8 @@ bool chains_func(struct chains *c, const struct ldb_row_func *row)
 
 /*
  * Processes rows whose invocations are still running as far as the scanner knows.  Readings after
- * the scanner's last poll of the thread can tell more, so the rows are retained until the last
- * reading.
+ * the scanner's last poll of the thread can show more, so the rows are retained until the thread or
+ * the recording has ended.
  */
 static void take_open_rows(struct chains *c, bool is_end)
 {
