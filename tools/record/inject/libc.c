@@ -314,8 +314,8 @@ static bool has_malloc(pid_t tid, uint64_t start)
 }
 
 /*
- * Returns the address of the C library's function that calls main(): a return address into it is on
- * the stack of each first thread.
+ * Returns the address of the C library's function that calls main(), or 0: a return address into it
+ * is on the stack of the process's first thread.
  */
 static uint64_t start_of(pid_t tid, uint64_t start)
 {

@@ -39,8 +39,8 @@ enum libc_found libc_find(pid_t tid, struct libc *l);
 /*
  * Describes the code of the process.  A part is closed if a thread that executes code there, or
  * that was called from there, may hold a lock of an allocator.  All other parts are open.  The
- * loader is open, because its locks can be read, and because the stack of each first thread
- * contains old return addresses into it.
+ * loader is open, because its locks can be read, and because the stack of the process's first
+ * thread contains old return addresses into it.
  */
 #define LIBC_CODE_MAX	256
 

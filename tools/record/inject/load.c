@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Implements inject_load(): a thread of the program calls dlopen().
+ * Implements inject_load(), inject_adopt() and inject_flows(): a thread of the program calls
+ * dlopen(), the loaded runtime's function, or both.
  *
  * The loader and the allocator have locks, so the thread must not be in the middle of either.  No
  * thread may hold a lock of the loader.  The thread must sleep in a system call that is not a wait
@@ -38,7 +39,7 @@
 #define CALL_NS		50000000LL	/* timeout for a running thread to make a system call */
 #define WORDS_MAX	(128 << 10)	/* words of a stack that are searched */
 #define MAP_LOST	(-1)
-#define ERESTARTSYS	512		/* this and the following: the kernel's internal results */
+#define ERESTARTSYS	512		/* first and last of the kernel's internal results */
 #define ERESTART_LAST	516
 /* internal flag that the C library passes to dlopen's implementation */
 #define INTERNAL	0x80000000UL

@@ -25,7 +25,7 @@ enum inject_outcome {
 struct inject_task {
 	/* Called before each attempt, while the thread `gate` is seized; may be NULL. */
 	bool (*prepare)(const struct inject_task *t, pid_t gate);
-	/* Rates how harmful it would be to stop this thread (inject_call_rank()); may be NULL. */
+	/* Rates how harmful it would be to stop this thread; NULL: inject_rank() does. */
 	int (*rank)(const struct inject_task *t, pid_t pid, pid_t tid);
 	/* Does the task with a stopped thread; always lets the thread continue. */
 	enum inject_outcome (*visit)(const struct inject_task *t, pid_t pid, pid_t tid);
@@ -42,7 +42,7 @@ struct inject_task {
 	/* called repeatedly while the other process works; may be NULL */
 	void (*meanwhile)(void *arg);
 	void *arg;
-	/* use only this thread; print nothing if it cannot do the task */
+	/* use only this thread; print nothing if it cannot be stopped */
 	pid_t only;
 };
 
