@@ -158,7 +158,7 @@ static void test_blocked(void)
 	ok(o->waker.kind == CONTEXT_TASK && o->waker.tid == 2, "the waker");
 	ok(had(o, CONTEXT_TASK, HOG) == 2900, "the task that ran on the CPU on which it was woken");
 	/* For CPU 5 only the leaving task was recorded. */
-	ok(had(o, CONTEXT_TASK, CRON) == 500 + 500, "who came to it, and who had the next CPU");
+	ok(had(o, CONTEXT_TASK, CRON) == 500 + 500, "the task that came to it, and the one on the next CPU");
 	ok(o->cpu_out == 0 && o->cpu_wait == 5 && o->cpu_in == 5 && o->nr_migrations == 2, "the CPUs");
 	ok(nr_migrations == 2 && migrations[1].from == 2 && migrations[1].to == 5 &&
 	   migrations[1].tick == 7500, "migrations");
@@ -228,7 +228,7 @@ static void test_stale(void)
 	made_switch(&t, .tick = 9000, .cpu = 1, .prev = CRON, .state = R, .next = 1);
 	play();
 	ok(had(off(1, 1), CONTEXT_TASK, CRON) == 6000 && had(off(1, 1), CONTEXT_TASK, HOG + 5) == 1000,
-	   "a CPU it was moved to: who left it had it");
+	   "a CPU that it was moved to: the task that left that CPU ran there");
 	made_close(&t);
 }
 

@@ -110,7 +110,7 @@ static void test_figure1(void)
 	func(lookup, .tid = 3, .gen = 1, .start = 2000000, .end = 3000000);
 	build(42);
 	is_int(tl.latency_ns, 12750000, "latency");
-	ok(is_at(find(SEGMENT_REQUEST, 1, NULL), 1000000, 13750000), "the thread's part");
+	ok(is_at(find(SEGMENT_REQUEST, 1, NULL), 1000000, 13750000), "the thread's span");
 	s = find(SEGMENT_FUNCTION, 1, "server_loop");
 	ok(is_at(s, 1000000, 13750000) && s->is_clipped && s->full_end_ns == 90000000,
 	   "a function around it is clipped");

@@ -371,8 +371,8 @@ static void test_requests(struct made *t, const struct got *g)
 
 	instances_each(t->model, count_instance, nr, &result);
 	is_int(g->nr_instances, nr[0], "as many requests");
-	is_int(g->nr[SEGMENT_REQUEST], nr[1], "each part on a thread");
-	is_int(g->nr[SEGMENT_QUEUE], nr[2], "each part in a queue");
+	is_int(g->nr[SEGMENT_REQUEST], nr[1], "each span on a thread");
+	is_int(g->nr[SEGMENT_QUEUE], nr[2], "each span in a queue");
 }
 
 /* Compares the functions with those of a timeline of the whole thread. */

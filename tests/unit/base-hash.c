@@ -104,7 +104,7 @@ static void test_memory(void)
 	ok(said && t.nr == 300 && intern_string(&t, "text 123") == 123,
 	   "out of memory is said, and changes nothing");
 	intern_free(&t);
-	is_int(heap_nr, before, "all memory is given back");
+	is_int(heap_nr, before, "all memory is freed");
 }
 
 struct thing {

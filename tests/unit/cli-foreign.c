@@ -146,7 +146,7 @@ static void test_unopened(void)
 	ok(read(watch, buf, sizeof(buf)) < 0, "%sno FIFO and no device is opened, be it for a moment",
 	   how);
 	fd = open("/dev/zero", O_RDONLY);
-	ok(read(watch, buf, sizeof(buf)) > 0, "%s(an opening would be seen)", how);
+	ok(read(watch, buf, sizeof(buf)) > 0, "%s(an opening would be observed)", how);
 	close(fd);
 	close(watch);
 }

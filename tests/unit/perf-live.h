@@ -197,7 +197,7 @@ LIVE_FN void live_close(struct kernel_source *p)
 		p->ops->close(p);
 }
 
-/* Runs the program to its end. */
+/* Runs the program to its end; drain: meanwhile reads what perf records. */
 LIVE_FN void live_run(struct kernel_source *p, struct program *prog, bool drain)
 {
 	struct pollfd fd = { .fd = prog->answer, .events = POLLIN };

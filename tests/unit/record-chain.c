@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Checks that the frames that the kernel has read and the scanner's rows become one row for each
- * invocation.  The programs are made up, so the true times are known: each row's bounds must
+ * invocation.  The programs are simulated, so the true times are known: each row's bounds must
  * contain them, its caller must be the true one, and no invocation that was observed may be missing
  * or have two rows.
  */
@@ -11,7 +11,7 @@
 #define NR_CALLS	4000
 #define DEPTH		12
 #define TID		77
-/* the error of the kernel's time stamps; less than chain.c allows */
+/* errors of the kernel's time stamps: less and more than chain.c allows */
 #define ERROR		300
 #define LARGE_ERROR	(5 * LDB_KERNEL_SLACK)
 
@@ -407,13 +407,13 @@ static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned
 	ok(!p.nr_late, "%s: none comes after its caller", name);
 	nr_late = chains_take_late(chains);
 	ok(!nr_late || !wait || stop < NR_CALLS, "%s: none comes too late", name);
-	ok(nr_missing == nr_late, "%s: each of %u that were seen has a row, or came too late",
+	ok(nr_missing == nr_late, "%s: each of %u that were observed has a row, or came too late",
 	   name, nr_seen);
 	ok(!p.nr_unknown, "%s: each has a beginning", name);
 	if (wait)
 		ok(!count_disagreements(), "%s: bounds of different calls agree", name);
 	ok(p.nr_counted + chains_take_alone(chains, TID) == nr_seen - nr_missing, "%s: rows are counted", name);
-	diag("%u seen by both, %u by the kernel alone", p.nr_joined, p.nr_alone);
+	diag("%u observed by both, %u by the kernel alone", p.nr_joined, p.nr_alone);
 	ok(!scanner || !kernel || is_short || (p.nr_joined > 20 && p.nr_alone > 20), "%s: by both, and by the kernel alone", name);
 	chains_free(chains);
 }

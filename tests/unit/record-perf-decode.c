@@ -180,8 +180,8 @@ static void test_formats(void)
 	char *copy = strdup(switch_now);
 	unsigned nr = 0;
 
-	ok(!parse(PERF_TP_SWITCH, switch_broken), "states that cannot be told");
-	ok(!parse(PERF_TP_SWITCH, switch_no_plus), "preemption that cannot be told");
+	ok(!parse(PERF_TP_SWITCH, switch_broken), "states that are not known");
+	ok(!parse(PERF_TP_SWITCH, switch_no_plus), "preemption that is not known");
 
 	ok(!parse(PERF_TP_WAKING, switch_now), "a format without a field that is needed");
 	is_int(formats.tp[PERF_TP_WAKING].id, 0, "leaves no tracepoint behind");
@@ -577,7 +577,7 @@ static void test_ring(void)
 	is_int(nr_wrong, 0, "whole, in order, aligned");
 	is_int(bad, 0, "none was taken for nonsense");
 	ok(fullest > 900, "how full it was: %u/1000", fullest);
-	is_int(ring.page->data_tail, ring.page->data_head, "the room is given back");
+	is_int(ring.page->data_tail, ring.page->data_head, "the space is free again");
 	is_int(perf_ring_read(&ring, see, &out, &bad), 0, "an empty ring");
 }
 

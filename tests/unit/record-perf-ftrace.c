@@ -13,7 +13,7 @@
 #define LOOPS		150
 #define NR_THREADS	4
 #define LINES_MAX	200000
-#define UNNOTICED_MAX	3	/* switches, before perf.c helps */
+#define UNNOTICED_MAX	3	/* switches, before perf.c helps: help_deaf_cpu() */
 
 static char why[512];
 static int one_cpu, other_cpu;
@@ -149,7 +149,7 @@ static void add(struct lines *l, unsigned cpu, const char *fmt, ...)
 	va_end(ap);
 }
 
-static bool is_deaf[1024];	/* CPUs where others' wakeups may be missing, see perf.c */
+static bool is_deaf[1024];	/* CPUs where wake-ups by others may be missing, see help_deaf_cpu() */
 static pid_t group[64];
 static unsigned nr_group;
 
@@ -291,7 +291,7 @@ static bool is_same(const struct line *got, const struct line *want)
 }
 
 /*
- * Returns true if perf may lack this event because its CPU does not deliver all (see perf.c):
+ * Returns true if perf may lack this event because its CPU does not deliver all (see help_deaf_cpu()):
  * a wake-up by a task that is not observed, or, until watch.c has found this out, one of the first
  * switches between such tasks.
  */

@@ -329,7 +329,7 @@ static void test_instances(void)
 	simple(PERF_EVENT_EXEC, 0, 100, .a = 100, .b = 101);
 	check("12:exec 100 101 cpu0 tid\n", "exec by another thread than the first");
 	simple(PERF_EVENT_EXIT, 0, 100, .a = 100, .value = 2);
-	check("13:exit 100 0 cpu0 1@0 tid\n", "the last one, on a kernel that does not say so");
+	check("13:exit 100 0 cpu0 1@0 tid\n", "the last thread, on a kernel whose event does not say so");
 }
 
 /* The exit of 101 was lost, and the tid belongs to another process now. */
@@ -420,10 +420,10 @@ static void test_switches_only(void)
 	dead.flags = S;
 	feed(&dead);
 	check("1:switch 200 101 cpu0 S other\n2:exit 101 0 cpu0 tid\n3:switch 101 200 cpu0 X tid\n",
-	      "a thread that has ended is who came last");
+	      "a thread that has ended is the one that came last");
 }
 
-/* Feeds a switch that another source reports after the tracepoint, see perf.c. */
+/* Feeds a switch that another source reports after the tracepoint, see help_deaf_cpu(). */
 static void switch_too(int cpu, int prev, int next)
 {
 	struct perf_event e = event(PERF_EVENT_SWITCH_TOO, cpu, prev);

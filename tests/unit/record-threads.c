@@ -90,7 +90,7 @@ static void reused(const char *path)
 		is_int(instances, 2, is_seen ? "seen before: one instance, and the other's" : "not seen: one instance, and the other's");
 		ok(row.start == 1000 && row.end == 5000 && row.flags == LDB_THREAD_F_EXITED && row.creator == 77,
 		   "which is whole");
-		is_int(row.made, is_seen ? 7 : 0, "with the counters that were seen");
+		is_int(row.made, is_seen ? 7 : 0, "with the counters that were read");
 	}
 }
 
@@ -118,7 +118,7 @@ static void unused(const char *path)
 	ok(has_memory(SLOT) && !has_memory(SLOT + 1), "pages that were not used are not touched");
 	((struct ldb_info *)session_info(&session))->pages_used = 0;
 	threads_poll(threads);
-	ok(has_memory(SLOT + 1), "not known: all are looked at");
+	ok(has_memory(SLOT + 1), "not known how many were used: all are read");
 	end(path, &instances);
 	is_int(instances, 1, "one thread");
 }
@@ -236,7 +236,7 @@ int main(void)
 	threads_poll(threads);
 	starts();
 	exits();
-	check(path, "the page is looked at before its beginning is read: one instance");
+	check(path, "the page is polled before its beginning is read: one instance");
 
 	reused(path);
 	unused(path);

@@ -158,7 +158,7 @@ static void test_windows(void)
 	period();
 	period();
 	later = history_snapshot(h, s);
-	is_int(look(later, false).nr, 3 * ROWS, "what nobody has looked at is in the next window");
+	is_int(look(later, false).nr, 3 * ROWS, "what was not read yet is in the next window");
 	snapshot_free(s);
 	snapshot_free(later);
 }

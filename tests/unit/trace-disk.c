@@ -127,7 +127,7 @@ static void test_full(void)
 	is_int(o.nr + o.lost, NR_BATCHES * BATCH, "rows in the file and lost rows are all rows");
 	stat(path, &st);
 	ok((uint64_t)st.st_blocks * 512 <= (uint64_t)st.st_size + 8192,
-	   "the reserved space is given back");
+	   "the reserved space is free again");
 	umount(dir);
 }
 

@@ -137,7 +137,7 @@ static void test(unsigned kind, size_t nr, size_t length, const char *name)
 	make_file(path, kind, nr, length);
 	kb = peak_kb(path, text, sizeof(text));
 	ok(kb < MEMORY_KB, "%s: %u KB of file take %ld KB", name, FILE_BYTES >> 10, kb);
-	ok(strstr(text, "more text than a trace of its size can have"), "and what was left out is said");
+	ok(strstr(text, "more text than a trace of its size can have"), "and what was left out is reported");
 	diag("%s", text);
 	unlink(path);
 }

@@ -221,7 +221,7 @@ int main(void)
 	f = play(&(struct scene){ .nr = 1, .nr_ports = 1, .boot = "boot", .questions = 100000 });
 	ok(f.nr == 100000 && f.right == f.nr, "many messages of one connection");
 	f = play(&(struct scene){ .nr = 2, .nr_ports = 1, .boot = "boot", .questions = 20000, .is_odd = true });
-	ok(!f.nr || f.nr < 40000, "rows that cannot be are read, too");
+	ok(!f.nr || f.nr < 40000, "impossible rows are read, too");
 	f = play(&(struct scene){ .nr = 1, .nr_ports = 1, .boot = "other", .questions = 20000, .is_odd = true });
 	ok(f.nr <= 20000, "... of another clock");
 	/* In this time the clocks drift by nearly the least time that two messages take. */
