@@ -18,7 +18,7 @@ fi
 record_cause convoy ./why-convoy convoy
 is_convoy='.chain[0].kind == "lock_wait" and .chain[1].kind == "woken_by" and .chain[1].thread == "next" and
 	.chain[2].kind == "runnable" and .chain[2].label == "hog"'
-judge_chain convoy "the lock was free, and who was to take it had no CPU" "$is_convoy"
+judge_chain convoy "the lock was free, and the thread that was to take it had no CPU" "$is_convoy"
 show_chain convoy "and what it executed" "$is_convoy"' and .chain[1].label == "take_next"'
 judge_no_chain convoy 'any(.chain[]; .label == "hog")'
 judge_sums

@@ -23,12 +23,12 @@ for kernel in none auto; do
 	if [ "$kernel" = none ]; then
 		check "recorded without kernel events" "ldb-record -q --kernel=none -o t.data -- ./figure1 -s 2" 0
 	else
-		check "recorded with those that can be had" "record_apart t.data ./figure1 -s 2" 0
+		check "recorded with those that are available" "record_apart t.data ./figure1 -s 2" 0
 	fi
 	slowest t.data
 	check_jq "some of the slowest waited for the lock" waits.json 'length > 0 and all(.[]; .first.label == "lock")'
 	check_jq "that snapshot() held" waits.json "$held"
-	check_jq "whose code calls what writes to the file" waits.json "$flushes"
+	check_jq "whose code calls the function that writes to the file" waits.json "$flushes"
 	jq -r '.[].sentence' waits.json >sentences
 	ok "in one sentence" grep -Eq 'waiting for [a-z]+ lock, held by snapshot\(\) of thread background .* which calls std::ostream::flush\(\) \(I/O\)' sentences
 	[ "$kernel" = auto ] ||

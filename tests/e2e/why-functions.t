@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests whose functions do what others' do not: slower, more often, or not at all.
+# Tests requests with functions that are slower or are called more often than in other requests, or
+# that others do not call.
 # Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
