@@ -46,17 +46,17 @@ check "-o" "ldb-timeline --req 4711 -o out.json --json && jq .req out.json" 0 '^
 
 # Tests pages; tests/browser/timeline.t tests them in a browser.
 check "-o FILE.html writes a page" "ldb-timeline -o out.html && head -n 1 out.html" 0 '^<!DOCTYPE html>$'
-check_not "which asks for nothing: every address in it is its own" "grep -oE '(src|href)=[^ >]*' out.html | grep -v 'href=\"data:,\"'" 1 '.'
-check "of everything, whatever its name's case" "ldb-timeline --req=4711 -o OUT.HTM && head -n 1 OUT.HTM" 0 '^<!DOCTYPE html>$'
+check_not "which loads nothing: there is no address in it" "grep -oE '(src|href)=[^ >]*' out.html | grep -v 'href=\"data:,\"'" 1 '.'
+check "and so does -o FILE.HTM" "ldb-timeline --req=4711 -o OUT.HTM && head -n 1 OUT.HTM" 0 '^<!DOCTYPE html>$'
 check "--json is JSON, whatever the name" "ldb-timeline --req 4711 --json -o json.html && jq .req json.html" 0 '^4711$'
 check_one_line "a page of a request that is not there" "ldb-timeline --req=999 -o none.html" 1 '999.*ldb-report --requests'
 ln -s /dev/full full.html
-check_one_line "a full disk is told" "ldb-timeline -o full.html" 1 '^ldb-timeline: cannot write full.html: No space left'
+check_one_line "a full disk is reported" "ldb-timeline -o full.html" 1 '^ldb-timeline: cannot write full.html: No space left'
 check_one_line "a folder that is not there" "ldb-timeline -o missing/out.html" 1 'cannot write missing/out.html'
 ln ldb.data same.html
 check_one_line "the trace itself" "ldb-timeline -i ldb.data -o same.html" 1 'is the trace itself'
 check "no requests: a page all the same" "ldb-timeline -q -i plain.data -o plain.html && grep -c '</html>' plain.html" 0 '^1$'
-check_not "names are no markup" "ldb-timeline -q -i hostile.data -o hostile.html; cat hostile.html" 0 "$(printf '\033')"
+check_not "no control characters in a page" "ldb-timeline -q -i hostile.data -o hostile.html; cat hostile.html" 0 "$(printf '\033')"
 
 check_one_line "a request that is not there" "ldb-timeline --req=999" 1 '999.*ldb-report --requests'
 check "no requests" "ldb-timeline -i plain.data" 0 'ldb_req_start'
@@ -65,7 +65,7 @@ check "none in that time" "ldb-timeline --from=90ms" 0 '^no request matches --fr
 check_not "which does not mean that none was tagged" "ldb-timeline --from=90ms --class=GET" 0 'ldb_req_start'
 check_one_line "--req of another class" "ldb-timeline --req=4711 --class=GET" 1 '4711 in this selection'
 check "no requests, JSON" "ldb-timeline -i plain.data --slowest 2 --json | jq -c ." 0 '^\[\]$'
-check_not "nothing steers the terminal" "ldb-timeline -q -i hostile.data" 0 "$(printf '\033')"
+check_not "no control characters in the text" "ldb-timeline -q -i hostile.data" 0 "$(printf '\033')"
 check "the greatest id" "ldb-timeline -q -i hostile.data --req=18446744073709551615" 0 '^req 18446744073709551615'
 ok "and it is JSON" eval "ldb-timeline -q -i hostile.data --slowest 1 --json | jq -e . >/dev/null"
 # This trace has more than one block of each table, and a request needs few of them.
@@ -76,11 +76,11 @@ cp many.data hurt.data
 printf 'damaged here' | dd of=hurt.data bs=1 seek=$(($(wc -c <many.data) / 2)) conv=notrunc 2>/dev/null
 ldb-timeline -i many.data --req 3 --json >whole.json
 check "--req: damage elsewhere does not matter" "ldb-timeline -i hurt.data --req 3 --json | cmp - whole.json" 0
-check_one_line "--verify: and is told" "ldb-timeline -i hurt.data --req 3 --verify" 3 'damaged: 1 block left out'
+check_one_line "--verify: but is reported" "ldb-timeline -i hurt.data --req 3 --verify" 3 'damaged: 1 block left out'
 check "--verify: of a whole trace" "ldb-timeline -q -i many.data --req 3 --verify" 0 '^req 3'
-check_one_line "without --req it is told" "ldb-timeline -i hurt.data" 3 'damaged: 1 block left out'
+check_one_line "without --req it is reported" "ldb-timeline -i hurt.data" 3 'damaged: 1 block left out'
 middle=$(($(sed 's/.*; \([0-9]*\) requests.*/\1/' many.txt) / 2))
-check_one_line "damage in what --req needs is told" "ldb-timeline -i hurt.data --req $middle" 3 'damaged: 1 block left out'
+check_one_line "damage in what --req needs is reported" "ldb-timeline -i hurt.data --req $middle" 3 'damaged: 1 block left out'
 check_one_line "--verify alone" "ldb-timeline --verify" 2 'goes with --req'
 
 check_one_line "--req and --slowest" "ldb-timeline --req=1 --slowest=1" 2 'give one'
@@ -110,7 +110,7 @@ check "in words" "ldb-timeline -i calls.data --req=7" 0 'of self time in request
 report-trace disk disk.data
 check "a sleep says how much of it the disk worked" "ldb-timeline -i disk.data --req=30" 0 \
 	'  3\.00ms .* blocked \(disk\) in fdatasync\(svc\.dat\), of this 2\.00 ms in nvme0n1, woken by '
-check "for the one that woke it, too" "ldb-timeline -i disk.data --req=30" 0 ', of this 1\.50 ms in nvme0n1, woken by jbd2/nvme0n1'
+check "for its second sleep, too" "ldb-timeline -i disk.data --req=30" 0 ', of this 1\.50 ms in nvme0n1, woken by jbd2/nvme0n1'
 check "and the sentence" "ldb-timeline -i disk.data --req=30" 0 'in fdatasync\(svc\.dat\), of this 3\.50 ms in nvme0n1'
 ldb-timeline -q -i disk.data --req=30 --json >d.json
 check_jq "in JSON: of each sleep" d.json '[.segments[] | select(.kind == "blocked") | [.device, .device_ns, .device_bytes, .device_requests]] ==
@@ -140,7 +140,7 @@ ok "a text matches a glob" test "$(($(selected 'shard=l*') + $(selected 'shard=?
 ok "no text is above a number" test "$(selected 'tenant>0')" = 0
 check "no such note" "ldb-timeline -i noted.data --note tenant=99" 0 '^no request matches --note'
 check_one_line "no condition" "ldb-timeline -i noted.data --note tenant" 2 'KEY=GLOB'
-check_one_line "no number above which to be" "ldb-timeline -i noted.data --note 'bytes>many'" 2 'KEY>NUMBER'
+check_one_line "no number to compare with" "ldb-timeline -i noted.data --note 'bytes>many'" 2 'KEY>NUMBER'
 check "--help has examples" "ldb-timeline --help" 0 '^examples:'
 
 finish
