@@ -111,7 +111,8 @@ packages()
 		"cd /ldb/build/deb && lintian --allow-root --fail-on error,warning *.changes"
 }
 
-# Lists every file, except what apt and dpkg store for themselves.
+# Lists every file, except what apt and dpkg store for themselves, the test's own files, and what is
+# not on disk.
 listing()	# root
 {
 	(cd "$1" && find . -xdev \( -path ./var/debs -o -path ./var/cache -o -path ./var/lib/apt -o -path ./var/lib/dpkg \

@@ -8,7 +8,7 @@
 # plugin while every server (or, for sqlite, the test program) that the suite starts is
 # recorded; and compares the outcome of every single test.  A test whose outcome differs
 # between the two plain runs is flaky, is listed, and does not count.  The exit status is 1
-# when another test differs, or when nothing was recorded.
+# when another test differs, when nothing was recorded, or when a trace cannot be read.
 #
 # flows-sqlite and flows-zstd are not compiled with the plugin: the calls between the libraries of
 # the same programs are followed (ldb-record --flows).  flows-sqlite is a selection of its tests,
