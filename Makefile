@@ -7,15 +7,15 @@
 #	make deps		installs what tests need (sh tests/scripts/deps.sh PURPOSE: what others do)
 #	make check		the tests for each change; the last line is "N passed, N failed"
 #	make check-all		all of them: also what takes long, and is seldom the first to fail
-#	make check-quick	those that see most: five minutes
+#	make check-quick	those that detect most: five minutes
 #	make mutate		changes one thing at a time and checks whether they notice it:
 #				N=200 SEED=, ONLY="scan shim", TIME=600 for a slice
-#	make check-kmod		the kernel module's tests in all kernels; make check has
-#				those that no kernel differs for in one of them
+#	make check-kmod		the kernel module's tests in all kernels; make check runs
+#				those that do not depend on the kernel in one of them
 #	make check-kmod-debug	the kernel module's tests and more of its stress, in
 #				kernels with KASAN, KCSAN, lockdep and kmemleak (built once)
-#	make check-distro	README's commands and the packages on bare Debians, in chroots; as
-#				root, ten minutes for each
+#	make check-distro	README's commands and the packages on bare Debians; as root, ten
+#				minutes for each
 #	make check-suites	memcached's, redis's, sqlite's and zstd's own tests, recorded; long
 #	make corpus		how often ldb-why names what was planted, in some 300 cases,
 #				a quarter of an hour; CASES="lock-*", SLICE=1/4 or QUICK=1
@@ -57,7 +57,7 @@ all: $(PARTS)
 $(PARTS): hint
 	+$(MAKE) -C $@ all
 
-# This only checks; the targets below that promise to work alone install.
+# This only checks; the targets below that call deps.sh without --check install what is missing.
 hint:
 	@sh tests/scripts/deps.sh --check demo
 
@@ -72,7 +72,7 @@ demo:
 	+@$(MAKE) --no-print-directory all
 	@sh tests/scripts/demo.sh
 
-# This only checks, as hint does.  "make -j deps check" works too.
+# This only checks, as hint does.  In "make -j deps check" it waits for deps.
 ready: $(filter deps,$(MAKECMDGOALS))
 	@sh tests/scripts/deps.sh --check check
 
@@ -175,7 +175,7 @@ modules_install: modules
 	@# Debian's headers lack the file that kbuild's own depmod wants.
 	$(if $(DESTDIR)$(INSTALL_MOD_PATH),,depmod $(KRELEASE))
 
-# This checks who may use the module.
+# These files determine who may use the module.
 define install_access
 	install -D -m 644 kmod/60-ldb.rules "$1/usr/lib/udev/rules.d/60-ldb.rules"
 	install -D -m 644 kmod/ldb.sysusers "$1/usr/lib/sysusers.d/ldb.conf"
@@ -200,4 +200,4 @@ dkms:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all plugin $(PARTS) hint ready deps demo check check-quick check-all mutate check-kmod-debug check-distro check-suites corpus fuzz bench style install uninstall modules modules_install dkms deb clean
+.PHONY: all plugin $(PARTS) hint ready deps demo check check-quick check-all mutate check-kmod check-kmod-debug check-distro check-suites corpus fuzz bench style install uninstall modules modules_install dkms deb clean
