@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Collects the attributes of a segment; see attrs.h. */
+/* Collects the attributes of segments and requests; see attrs.h. */
 #include "export/attrs.h"
 #include "facts/lockset.h"
 #include "facts/sched.h"
@@ -14,7 +14,7 @@ static void add(struct attrs *a, const char *name, enum attr_type type, bool is_
 		a->at[a->nr++] = (struct attr){ name, "", number, type, is_said };
 }
 
-/* Adds a text; if it is NULL, the segment does not have this attribute. */
+/* Adds a text; NULL: the attribute has no value. */
 static void add_text(struct attrs *a, const char *name, enum attr_type type, const char *text,
 		     uint64_t number)
 {
@@ -59,7 +59,7 @@ static void add_lock(struct attrs *a, const struct model *m, const struct segmen
 
 	add(a, "lock", ATTR_HEX, s->lock, s->lock);
 	add_text(a, "kind", ATTR_NAME, lock_kind_name(s->lock_kind), 0);
-	/* A hold has no owner attribute, because the owner is its thread. */
+	/* The owner of a hold is its thread, so only a fixed list has this attribute for holds. */
 	if (!is_hold || a->is_fixed)
 		add_thread(a, m, "held_by", is_hold ? s->tid : s->owner, s->start);
 	add_flag(a, "failed", s->has_failed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists the attributes of a segment, for all formats. */
+/* Lists the attributes of a segment or a request, for Perfetto, chrome and CTF. */
 #ifndef EXPORT_ATTRS_H
 #define EXPORT_ATTRS_H
 
@@ -14,12 +14,12 @@ enum attr_type {
 	ATTR_ONCE,		/* a text that is probably unique */
 	ATTR_THREAD,		/* number: tid; text: name and tid */
 	ATTR_PLACE,		/* text: the file; number: the line */
-	ATTR_REQUEST,		/* request of a function; some formats omit it */
+	ATTR_REQUEST,		/* id of the request on which the thread worked */
 };
 
 struct attr {
 	const char *name, *text;	/* text: "" if there is none */
-	uint64_t number;		/* 0 if there is none */
+	uint64_t number;		/* 0 if there is none; of a CPU: CPU_UNKNOWN */
 	enum attr_type type;
 	bool is_said;			/* false: the attribute has no value */
 };
@@ -37,8 +37,8 @@ struct attrs {
 };
 
 /*
- * is_fixed: adds all attributes that this kind of segment can have, always in the same order, even
- * those without a value.
+ * Collects the attributes of a segment.  If is_fixed is set, these are all that this kind of
+ * segment can have, always in the same order, even those without a value.
  */
 void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
 		      bool is_fixed);

@@ -16,14 +16,14 @@
 #include "cli/utf8.h"
 #include "export/walk.h"
 
-/* A node of the tree, with the sums of its descendants. */
+/* A node of the tree, with its total time. */
 struct branch {
 	const struct stacks_node *node;
 	struct branch *first, *next;	/* child, sibling: by total, the greatest first */
 	int64_t total_ns;
 	/* the branch, an ancestor or a descendant matches the pattern */
 	bool is_wanted;
-	uint32_t vertex;		/* for a graph: number of the function */
+	uint32_t vertex;		/* for a graph: index of its function or thread */
 };
 
 struct tree {
@@ -70,7 +70,7 @@ static void sum_up(struct tree *t, const struct calls_options *c)
 	}
 }
 
-/* Nodes are added to the lists of children from the back, so that the greatest is first. */
+/* Adds each node at the front of its list, the smallest first, so that the greatest comes first. */
 static void link_branches(struct tree *t)
 {
 	size_t nr = t->s.nr_nodes;
@@ -114,7 +114,6 @@ static int tree_build(struct tree *t, struct model *m, const struct export_optio
 	return 0;
 }
 
-/* Returns the name of a branch. */
 static const char *name_of(const struct branch *b)
 {
 	const struct stacks_node *n = b->node;
@@ -123,7 +122,8 @@ static const char *name_of(const struct branch *b)
 }
 
 /*
- * Prints a name; characters that could control a terminal, or end a string of a graph, become '?'.
+ * Prints the first `width` characters of a name; 0: all.  Bytes that are not UTF-8, and characters
+ * that could control a terminal or end a string of a graph, become '?'.
  */
 static void put_name(FILE *out, const char *name, unsigned width)
 {
@@ -153,7 +153,8 @@ static void put_line(FILE *out, const struct branch *b, unsigned depth, double a
 }
 
 /*
- * Returns the branch after b, depth first.  There is no recursion, because stacks may be very deep.
+ * Returns the branch after b, depth first; NULL: b is the last one.  Skips what is below a branch
+ * that is not wanted.  There is no recursion, because stacks may be very deep.
  */
 static const struct branch *after(const struct tree *t, const struct branch *b, unsigned *depth)
 {
@@ -308,7 +309,7 @@ static int by_vertex_total(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* Marks the functions with the greatest total time. */
+/* If top is not 0, hides all functions and threads but those with the greatest total times. */
 static int choose(struct graph *g, uint64_t top)
 {
 	size_t nr = 0;
@@ -326,7 +327,8 @@ static int choose(struct graph *g, uint64_t top)
 }
 
 /*
- * Returns how many calls the threads of this name made, observed or not, from their own counters.
+ * Returns how many calls the selected threads of this name made in the whole recording, observed or
+ * not, from their own counters.
  */
 static uint64_t made_by(const struct model *m, const struct export_options *o, const char *name)
 {

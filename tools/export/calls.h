@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Shows which functions call which, with counts and times: as a tree of text, and as a graph for
- * Graphviz.  Both are sums of the stacks of stacks.h, so they count observed calls.
+ * Graphviz.  Both are sums of the stacks of stacks.h, so they count observed calls; the graph also
+ * shows how many calls each thread made in the whole recording.
  */
 #ifndef EXPORT_CALLS_H
 #define EXPORT_CALLS_H
@@ -11,7 +12,7 @@
 struct calls_options {
 	/* glob: only matching functions, their callers and callees; NULL: all */
 	const char *function;
-	/* greatest number of lines (tree) or functions (graph); 0: no limit */
+	/* greatest number of lines (tree), or of functions and threads (graph); 0: no limit */
 	uint64_t top;
 	unsigned width;		/* columns of a line of the tree; 0: no limit */
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes the JSON of chrome://tracing.  Programs that read it load the whole file, and fail above
- * some hundred megabytes.  So a larger export is refused; cutting it off would hide threads without
- * notice.
+ * some hundred megabytes.  So an export above a limit (LIMIT_BYTES, or --limit) is refused; cutting
+ * it off would hide threads without notice.
  *
  * Functions are complete events on the row of their thread, where they nest.  Other segments are on
  * separate rows below that row, in lanes where they overlap; these rows have tids that are greater
@@ -30,7 +30,7 @@ struct chrome {
 	uint32_t pid;
 	uint32_t nr_rows;
 	struct thread thread;
-	uint32_t sort;			/* index of the thread */
+	uint32_t sort;			/* position of the thread among the threads, from 1 */
 	struct export_lanes lanes[NR_SEGMENT_KINDS];
 	uint32_t *rows[NR_SEGMENT_KINDS]; /* tids of the lanes */
 	struct export_lanes requests;
@@ -75,7 +75,7 @@ static void put_sort(struct chrome *x, uint32_t tid)
 	json_object_end(&x->j);
 }
 
-/* Returns the row of a lane; 0: out of memory. */
+/* Returns the tid of the row of the first lane that is free; 0: out of memory. */
 static uint32_t row_of(struct chrome *x, struct export_lanes *lanes, uint32_t **rows, int64_t start,
 		       int64_t end, const char *name)
 {

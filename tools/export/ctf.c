@@ -22,14 +22,17 @@
 #include "export/ends.h"
 #include "export/export.h"
 
-/* no event may be before time 0 of the clock, so times begin here */
+/* the recording begins at this time of CTF's clock, because no event may be before time 0 */
 #define BASE_NS		3600000000000
 #define MAGIC		0xc1fc1fc1
 
-/* The id of CTF's event class for requests; the id of a segment's class is the segment's kind. */
+/*
+ * The class of requests; the class of a segment is its kind.  The event that begins a segment or a
+ * request has the id 2 * class in CTF, and the event at the end has the id 2 * class + 1.
+ */
 #define REQUEST		NR_SEGMENT_KINDS
 
-/* The beginning of each file. */
+/* The beginning of the file of a stream. */
 struct head {
 	uint32_t magic;
 	uint64_t uuid[2];
@@ -138,7 +141,7 @@ static int begin_stream(struct ctf *c, uint32_t tid, const char *thread)
 		return ret;
 	snprintf(name, sizeof(name), thread ? "thread-%u" : "requests", tid);
 	c->out = open_file(c, name);
-	/* If several threads had this tid, their files get a number. */
+	/* If several threads had this tid, all files but the first get a number. */
 	for (unsigned i = 0; !c->out && errno == EEXIST && thread; i++) {
 		snprintf(name, sizeof(name), "thread-%u-%u", tid, i);
 		c->out = open_file(c, name);
@@ -397,15 +400,15 @@ static size_t count_files(int dir, bool remove)
 
 /*
  * Creates a directory, or uses an empty one after making it private.  Returns its descriptor, or
- * -1.
+ * -1, with one line in err.
  */
 static int open_directory(const char *path, bool *is_new, char *err, size_t err_size)
 {
 	int dir = outfile_folder(path, is_new);
 
 	if (dir < 0) {
-		snprintf(err, err_size, "cannot write %s: %s: ctf is a directory, a new one", path,
-			 outfile_why(dir));
+		snprintf(err, err_size, "cannot write %s: %s: ctf needs a new or empty directory",
+			 path, outfile_why(dir));
 		return -1;
 	}
 	if (!count_files(dir, false) && !fchmod(dir, 0700) && !count_files(dir, false))

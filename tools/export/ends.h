@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores the ends of open segments in order of time.  If several ends are at the same time, that of
- * the segment that began last comes first.
+ * Stores the ends of open segments in order of time.  If several ends are at the same time, the one
+ * that was pushed last comes first.
  */
 #ifndef EXPORT_ENDS_H
 #define EXPORT_ENDS_H
@@ -29,8 +29,8 @@ struct export_ends {
 int ends_push(struct export_ends *e, const struct export_end *end);
 
 /*
- * Calls end() for each stored end up to this time, and removes it.  If end() returns a value that
- * is not 0, stops and returns that value.
+ * Calls end() for each stored end up to and including this time, and removes it.  If end() returns
+ * a value that is not 0, stops and returns that value; else returns 0.
  */
 int ends_until(struct export_ends *e, int64_t at, int (*end)(void *arg, const struct export_end *end),
 	       void *arg);

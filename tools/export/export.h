@@ -6,14 +6,15 @@
  *	int export_FORMAT(struct model *m, const struct export_options *o, FILE *out,
  *			  char *err, size_t err_size)
  *
- * Formats of more than one file, or of a file that is not written from start to end,
- * take const char *path in the place of out: new, or to be replaced.
+ * Formats of more than one file (ctf), or of a file that is not written from start to end (sqlite),
+ * take const char *path in the place of out: the path of a new or empty directory, or of a file
+ * that is new or is replaced.
  *
  * Returns 0; or -errno; or -1, with one line in err, without the tool's name.  The functions need
  * not check whether writing to out has failed; the caller does so.
  *
- * The interval [from, to] (ticks) is exported, or, with has_instances, the given requests, which [from,
- * to] encloses.
+ * The interval [from, to] (ticks) is exported, or, with has_instances, the given requests, which
+ * [from, to] encloses.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -38,7 +39,7 @@ struct export_options {
 	size_t nr_windows;
 	uint64_t max_functions;		/* only the longest functions are exported; 0: all */
 	int64_t min_ns;			/* shorter functions are left out */
-	bool with_causes;		/* in formats of stacks: causes of waits are frames */
+	bool with_causes;		/* in formats of stacks: waits and interrupts are frames */
 	/* in otlp: all requests are exported, not only the slow ones */
 	bool all_requests;
 	uint64_t limit_bytes;		/* in chrome: greatest size of the file; 0: the default */
@@ -55,13 +56,13 @@ struct export_result {
 	/* included in nr, but not in the sum: begin or end was not observed */
 	uint64_t nr_open_functions;
 	uint64_t nr_threads, nr_requests, nr_samples;
-	uint64_t nr_flows;		/* arrows: hand-offs of queues and locks */
+	uint64_t nr_flows;		/* arrows: out of queues, from lock holders to waiters */
 	uint64_t nr_left_out;		/* functions shorter than min_ns */
 	int64_t min_ns;			/* 0: nothing was left out */
-	uint64_t nr_not_kept;		/* sleeps on futexes */
+	uint64_t nr_not_kept;		/* sleeps on futexes beyond FUTEXES_MAX, left out */
 	/* calls that were added to their callers, because there were too many stacks */
 	uint64_t nr_merged;
-	/* context switches: the one before or after it is missing */
+	/* how often a context switch to or from a thread was missing */
 	uint64_t nr_broken;
 };
 
@@ -91,12 +92,16 @@ bool export_wants_time(const struct export_options *o, int64_t start, int64_t en
 bool export_wants_instance(const struct export_options *o, const struct instance *instance);
 
 /*
- * Returns the number of the arrow from a request's part in a queue to the next span on its thread,
- * or 0.  Both ends compute the number independently, and get the same result.
+ * Returns the number of the arrow from a request's span in a queue to its span on the thread that
+ * took it out; 0: the segment is at no end of such an arrow.  Both ends compute the number
+ * independently, and get the same result.
  */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s);
 
-/* Returns the name of the class, such as "GET", or "request" if there is none. */
+/*
+ * Returns the name of the class of the request instance with this id and end (ticks), such as
+ * "GET", or "request" if there is none.
+ */
 const char *export_class_name(const struct model *m, uint64_t req, int64_t end);
 
 /*
@@ -113,8 +118,8 @@ struct export_lanes {
 };
 
 /*
- * Returns the first lane that is free from start on, or -ENOMEM.  *is_new: the lane is used for the
- * first time.
+ * Returns the first lane that is free from start on, and occupies it until end; or -ENOMEM.
+ * *is_new: the lane is used for the first time.
  */
 int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes folded stacks for flame graph programs: a line "thread;outer;inner ns" for each stack,
- * with the self time of the innermost function in ns.
+ * Writes folded stacks for flame graph programs: a line "thread;outer;inner ns" for each stack
+ * whose innermost frame has self time, with this time in ns.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include "export/walk.h"
 
 /*
- * Prints a name; characters that would end a name or a line, and other control characters, become
- * '?'.
+ * Prints a name; bytes that are not UTF-8, and characters that would end a name or a line, or
+ * control a terminal, become '?'.
  */
 static void put_name(FILE *out, const char *name)
 {

@@ -3,7 +3,8 @@
  * Finds which thread released a lock to a waiter; see handover.h.  All events of a lock come in the
  * order of their ends.  Usually the thread whose hold ended last during the wait has released the
  * lock.  The recorded time of an unlock may be after the waiter has continued; so if no hold ended
- * during the wait, the next hold to end is used that began before the wait ended.
+ * during the wait, the next hold to end is used, if it began before the wait ended and ends at most
+ * LATE_NS later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "export/handover.h"
 
 #define LATE_NS		10000000	/* greatest delay of the recorded time of an unlock */
-#define PENDING_MAX	64		/* waits for a lock that are not matched yet */
+#define PENDING_MAX	64		/* most unmatched waits for a lock; others are dropped */
 
 struct matcher {
 	struct handover *h;
@@ -23,7 +24,7 @@ struct matcher {
 	const struct export_options *o;
 	int64_t late;
 	uint64_t lock;			/* the lock whose events are being read */
-	struct lock_event hold, hold_before; /* last holds, of different threads */
+	struct lock_event hold, hold_before; /* last hold, and last hold of another thread */
 	struct lock_event pending[PENDING_MAX];
 	size_t nr_pending;
 };
@@ -150,7 +151,7 @@ void handover_close(struct handover *h)
 }
 
 /*
- * Reads the handovers of the segment's thread that begin no later than the segment.  Handovers of
+ * Sets h->at to the ends that belong to segments of thread `major` that begin at `tick`.  Ends of
  * earlier segments, which were left out, are skipped.
  */
 static int read_until(struct handover *h, uint64_t major, int64_t tick)

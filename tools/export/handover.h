@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds locks that passed from one thread to another: which thread released a lock before a wait
- * for it ended.
+ * Finds locks that passed from one thread to another: which thread released the lock for which
+ * another one waited.
  *
  * Handovers are reported thread by thread, in the order in which tracks.h emits waits and holds.
  */

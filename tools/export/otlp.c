@@ -40,7 +40,8 @@ struct otlp {
 	const struct instance *instance;
 	const struct timeline *t;
 	struct interruptions interruptions;	/* interruptions during the work on the request */
-	bool has_causes;	/* t has the request's whole timeline; otherwise only its spans */
+	/* t has the request's whole timeline; otherwise only its id, class, times and flags */
+	bool has_causes;
 	struct link_ids ids;
 	uint64_t root;
 };
@@ -115,7 +116,7 @@ static void attr_bool(struct json *j, const char *key, bool value)
 	attr_end(j);
 }
 
-/* The following functions write parts of a message */
+/* The following functions write parts of a message. */
 
 static uint64_t unix_ns(const struct otlp *o, int64_t ns)
 {
@@ -196,8 +197,8 @@ static void put_holder(struct otlp *o, const struct timeline_cause *c)
 }
 
 /*
- * Writes a cause as an event.  Its time is that of the longest wait, or, for a function, the end of
- * the request.
+ * Writes a cause as an event.  Its time is the start of the longest wait or time off the CPU, or,
+ * if there is none, as for a function, the end of the request.
  */
 static void put_cause(struct otlp *o, const struct timeline_cause *c)
 {
@@ -290,7 +291,7 @@ static void put_notes(struct otlp *o)
 	size_t nr = notes_of(o->m, o->instance->id, o->instance->start, o->instance->end, found);
 	char name[32], value[NOTE_ROOM];
 
-	/* OTLP's integers are signed, so greater ones are written as texts. */
+	/* OTLP's integers are signed, so numbers above INT64_MAX are written as texts. */
 	for (size_t i = 0; i < nr; i++) {
 		snprintf(name, sizeof(name), "ldb.note.%s", found[i]->key);
 		if (found[i]->text || found[i]->number > INT64_MAX)
@@ -472,7 +473,10 @@ static int put_instance(struct otlp *o, const struct instance *instance, bool wi
 	o->t = &t;
 	o->has_causes = with_causes;
 	o->root = links_make_span(o->links, instance, 0);
-	/* A span id is used only with a trace id, because viewers could not find it otherwise. */
+	/*
+	 * A parent's span id without its trace id is not written, because viewers could not find
+	 * the span.
+	 */
 	if (!o->ids.trace_hi && !o->ids.trace_lo) {
 		links_make_trace(o->links, instance, &o->ids);
 		o->ids.span = 0;

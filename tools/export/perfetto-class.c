@@ -10,7 +10,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-/* the first locks and queues of the trace; further ones have no counter */
+/* most locks and queues that have a counter: the first ones that are written */
 #define COUNTERS_MAX	1024
 
 static int class_number(struct perfetto *x, const char *name)
@@ -143,7 +143,7 @@ int perfetto_end_counts(struct perfetto *x)
 		const struct count *c = item->data;
 
 		/*
-		 * If a counter changes several times at one tick, only the last value is written.
+		 * If a counter changes several times at one time, only the last value is written.
 		 */
 		if (major && (item->major != major || item->minor != at))
 			put_count(x, at, value);

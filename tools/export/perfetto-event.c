@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes packets.  In each sequence of packets, a name, annotation or place is written once, in the
- * first packet that uses it; later packets refer to it by number.
+ * Writes packets.  In each sequence of packets, a name, place or text of an annotation is written
+ * once, in the first packet that uses it; later packets refer to it by number.  Texts that are
+ * probably unique (ATTR_ONCE) are written into the event itself.
  */
 #include <errno.h>
 
@@ -102,7 +103,10 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 
 /* Interning */
 
-/* Returns the number for two words, unique within a kind (a field of InternedData). */
+/*
+ * Returns the number for two words, unique within a kind (a field of InternedData); 0: out of
+ * memory.
+ */
 static uint64_t number_of(struct perfetto *x, unsigned kind, uint64_t a, uint64_t b, bool *is_new)
 {
 	uint64_t iid = table_get(&x->names, a, b, kind, is_new);
@@ -140,7 +144,10 @@ static uint64_t intern(struct perfetto *x, unsigned kind, const char *text)
 	return intern_as(x, kind, number, text);
 }
 
-/* Texts that belong to the model are identified by their address, which does not change. */
+/*
+ * Literals, and texts that belong to the model, are identified by their address, which does not
+ * change.
+ */
 static uint64_t intern_own(struct perfetto *x, unsigned kind, const char *text)
 {
 	return intern_as(x, kind, (uintptr_t)text, text);
@@ -193,7 +200,7 @@ static uint64_t intern_place(struct perfetto *x, const char *file, unsigned line
 {
 	char text[EXPORT_NAME];
 	bool is_new = false;
-	/* A place with line 0 is the file as a whole. */
+	/* The second word is 0 for texts that are not places, so it must not be 0 here. */
 	uint64_t iid = number_of(x, PB_ANNOTATION_TEXTS, (uintptr_t)file, line + 1ULL, &is_new);
 
 	if (is_new) {

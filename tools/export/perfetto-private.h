@@ -38,7 +38,7 @@ enum {
 	PB_COUNTER_VALUE = 30, PB_LOCATION_IID = 34, PB_FLOW = 47, PB_LAST_FLOW = 48,
 	PB_CORRELATION = 52,
 	PB_BEGIN = 1, PB_END = 2, PB_INSTANT = 3, PB_COUNT = 4,
-	/* InternedData; their messages have iid = 1, name = 2 */
+	/* InternedData; its messages have iid = 1; name, text or file name = 2 */
 	PB_CATEGORIES = 1, PB_NAMES = 2, PB_ANNOTATION_NAMES = 3, PB_LOCATIONS = 4,
 	PB_ANNOTATION_TEXTS = 29,
 	/* DebugAnnotation */
@@ -63,7 +63,7 @@ struct perfetto {
 	struct packet p, event, interned; /* messages that are being encoded */
 	uint32_t sequence;		/* the number that was used last */
 	uint64_t nr_flows;
-	int error;			/* -errno of writing the output */
+	int error;			/* first -errno of writing the output; 0: none */
 
 	/* perfetto-event.c: state of the current sequence */
 	struct intern texts;
@@ -71,7 +71,7 @@ struct perfetto {
 	/* perfetto-thread.c: of the current thread */
 	uint64_t nr_thread;
 	struct export_ends ends;	/* ends of open segments; track: the track of the segment */
-	int64_t now;			/* output time of the last packet, in ns */
+	int64_t now;			/* output time (ns) up to which events were written */
 	struct export_lanes lanes[NR_SEGMENT_KINDS];
 	struct handover handover;
 	/* perfetto-class.c */
@@ -91,11 +91,15 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
 /* Begins an event.  Its attributes follow, and then perfetto_put_event() writes it. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
-/* category must be a literal. The last argument says whether name is valid as long as the model. */
+/*
+ * category must be a literal.  The last argument says whether name is valid as long as the model.
+ */
 void perfetto_name(struct perfetto *x, const char *category, const char *name, bool instances);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
-/* is_function: the request is not written as an attribute, because it is the correlation id. */
+/*
+ * Writes the attributes.  is_function: the request is left out, because it is the correlation id.
+ */
 void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_function);
 void perfetto_put_event(struct perfetto *x, int64_t at);
 /* Writes the content of x->p as a packet of the trace. */

@@ -11,7 +11,7 @@
 #include "facts/ticks.h"
 #include "export/perfetto-private.h"
 
-/* No real task has this pid. */
+/* No real task has one of these pids. */
 #define PID_NOT_RECORDED	0x7ffffffe
 #define PID_HIDDEN		0x7ffffffd
 

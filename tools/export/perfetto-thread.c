@@ -19,14 +19,13 @@ static int put_end(void *arg, const struct export_end *e)
 
 	perfetto_event(x, e->is_instant ? PB_INSTANT : PB_END, e->track);
 	if (e->is_instant) {
-		perfetto_name(x, "lock", e->is_last ? "got it" : "gives it", true);
+		perfetto_name(x, "lock", e->is_last ? "gets the lock" : "releases the lock", true);
 		perfetto_flow(x, e->flow, e->is_last);
 	}
 	perfetto_put_event(x, e->at);
 	return 0;
 }
 
-/* Writes the ends of segments up to this time. */
 void perfetto_until(struct perfetto *x, int64_t at)
 {
 	ends_until(&x->ends, at, put_end, x);

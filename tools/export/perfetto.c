@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes Perfetto traces: TrackEvents for threads, requests and counters, and scheduler events.
- * The packets of a thread are one sequence, in order of time; only open segments are in memory.
+ * The packets of a thread are one sequence, in order of time.  Of its segments, only the ends of
+ * open ones are in memory.
  *
- * Times are those of the recording's clock, which is declared to be the boot time.  A snapshot of
- * clocks enables the viewer to show the time of day.
+ * Times are those of CLOCK_MONOTONIC, which are declared to be boot times.  A snapshot of clocks
+ * enables the viewer to show the time of day.
  */
 #include <string.h>
 
@@ -14,8 +15,8 @@
 #define SPILL_BYTES	(16UL << 20)
 
 /*
- * Finds the CLOCK_MONOTONIC at the start of the recording, so that times match those of other
- * tools.
+ * Finds the time of CLOCK_MONOTONIC at the start of the recording, so that times match those of
+ * other tools.
  */
 static int find_base(void *arg, const void *at)
 {

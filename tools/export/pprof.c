@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes a profile of wall-clock time for pprof and other programs that read its files
- * (profile.proto, gzip).  A sample is a stack, with the number of invocations that ended with it,
- * and the self time of its innermost function in ns.  The thread, the class of the request, and the
- * object of a wait are labels, so samples are separate for these.
+ * (profile.proto, gzip).  A sample is a stack, with the number of calls of its innermost function
+ * that were observed from start to end, and the self time of this function, or the time of one of
+ * its waits, in ns.  The thread, the class of the request, and the object of a wait are labels, so
+ * samples are separate for these.
  *
- * Samples are written one after another; only the tables to which they refer are in memory.
+ * Samples are written one after another; in memory are only the stacks and the tables to which
+ * samples refer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,13 +43,13 @@ struct pprof {
 	z_stream z;
 	struct packet message, part; /* messages that are being encoded */
 	struct intern strings;	/* string 0 is "", which is not stored here */
-	struct table functions;	/* by name, path, line */
-	struct table locations;	/* by function, line */
+	struct table functions;	/* by name, file, line */
+	struct table locations;	/* by function, line, mapping */
 	struct table mappings;	/* by path */
 	uint64_t *stack;
 	size_t room_stack;
 	uint64_t nr_samples;
-	int error;		/* first error; later calls do nothing */
+	int error;		/* -errno: nothing more is written */
 };
 
 static void write_compressed(struct pprof *p, const void *bytes, size_t nr, int flush)
@@ -114,7 +116,7 @@ static void add_packed(struct pprof *p, unsigned field, const uint64_t *values, 
 	add_part(p, field);
 }
 
-/* Returns the index of a text, after conversion to UTF-8; 0: "", or out of memory. */
+/* Returns the index of a text, after conversion to UTF-8; 0: "", or p->error is set. */
 static uint64_t string(struct pprof *p, const char *text)
 {
 	int64_t number;
@@ -213,8 +215,9 @@ static uint64_t function(struct pprof *p, const char *name, const struct symbol 
 }
 
 /*
- * Returns the location in f: the line of the call to the next function, or, if f is the innermost
- * function or the call is in code that was inlined into f, the line of f itself.
+ * Returns the number of the location in f: at the line of the call to the next function, or, if f
+ * is the innermost function, the call is in code that was inlined into f, or its line is not known,
+ * at the line of f itself.  0: out of memory.
  */
 static uint64_t location(struct pprof *p, const char *name, const struct symbol *f,
 			 const struct symbol *call)
@@ -257,8 +260,8 @@ static bool push(struct pprof *p, size_t nr, uint64_t location)
 }
 
 /*
- * Returns true if the node is written as a sample.  A wait outside of all functions is not, unless
- * waits are frames.
+ * Returns true if the node is written as a sample.  A node without time and complete calls is not,
+ * nor is, unless waits are frames, a wait outside of all functions.
  */
 static bool is_sample(const struct pprof *p, const struct stacks_node *n)
 {

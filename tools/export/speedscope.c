@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes speedscope's file format: an evented profile for each thread, or for each thread of each
- * request.  With causes, waits are separate frames, in brackets.
+ * request.  With causes, waits and interrupts are separate frames, in brackets.
  *
  * In this format the frame that was opened last must be closed first.  So the open frames at each
  * time are the thread's current item (attribution.h) and the functions that enclose it.
@@ -21,15 +21,15 @@
 
 #define SCHEMA	"https://www.speedscope.app/file-format-schema.json"
 
-/* A function or a wait. */
+/* A function, or a wait or interrupt (cause). */
 struct frame_name {
-	const struct symbol *func;	/* NULL: a wait */
+	const struct symbol *func;	/* NULL: a cause */
 	struct stacks_cause cause;
 };
 
 /*
- * An open invocation or wait, with its enclosing function.  nr_users counts the references to it:
- * by its item, by the frames inside of it, and by p->open.
+ * An open invocation, wait or interrupt, with the frame of its enclosing function.  nr_users counts
+ * the references to it: by its item, by the frames inside of it, and by p->open.
  */
 struct frame {
 	struct frame *in;

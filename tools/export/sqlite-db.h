@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes an SQLite database in one transaction, into a temporary file.  So no process ever finds an
- * incomplete database, and on failure the previous file remains.
+ * Writes an SQLite database in one transaction, into a temporary file, which gets its final name
+ * when it is complete.  On failure the previous file of that name remains.
  */
 #ifndef EXPORT_SQLITE_DB_H
 #define EXPORT_SQLITE_DB_H
@@ -49,7 +49,10 @@ void sqlite_db_bind(sqlite3_stmt *stmt, int nr, struct value v);
 /* Executes the statement with these values for its first parameters; the others are NULL. */
 int sqlite_db_put(struct sqlite_db *d, sqlite3_stmt *stmt, const struct value *values, size_t nr);
 
-/* Closes the database.  keep: renames the file to its path; else removes it. */
+/*
+ * Closes the database.  If `keep` is set and nothing fails, renames the file to its path; else
+ * removes it.
+ */
 int sqlite_db_close(struct sqlite_db *d, bool keep);
 
 extern const char *const sqlite_indexes, *const sqlite_views;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the sums of calls between components for each thread; they cover the whole recording,
- * whatever the options select.
+ * Writes the components, and for each thread the sums of its calls between them.  The sums cover
+ * the whole recording, whatever the options select.
  */
 #include <errno.h>
 

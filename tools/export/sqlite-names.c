@@ -73,7 +73,7 @@ int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s)
 
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s)
 {
-	/* Waits of readers and of writers are waits for the same lock. */
+	/* The events of readers and of writers concern the same lock. */
 	unsigned group = s->lock_kind == LDB_LOCK_RWLOCK_WR ? LDB_LOCK_RWLOCK_RD : s->lock_kind;
 	bool is_new;
 	uint64_t nr = table_get(&e->locks, s->lock, group, 0, &is_new);

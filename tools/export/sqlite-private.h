@@ -20,7 +20,7 @@ enum sqlite_table_nr {
 	TABLE_MIGRATION, TABLE_WAKEUP, TABLE_RUN, TABLE_CAUSE, NR_TABLES
 };
 
-/* Time of the current request in one function, on the current thread. */
+/* Self time of one function for the current request, on the current thread. */
 struct sqlite_time {
 	uint64_t function;
 	int64_t ns;
@@ -32,7 +32,7 @@ struct sqlite_export {
 	struct sqlite_db db;
 	sqlite3_stmt *inserts[NR_TABLES], *find_request;
 	/*
-	 * A definition's key has five words, and that of a call site eight, so each needs several
+	 * A definition's key has five words, and that of a call site seven, so each needs several
 	 * tables.
 	 */
 	struct table function_names, functions, site_names, site_functions, sites;
@@ -45,7 +45,7 @@ struct sqlite_export {
 	/* the thread whose segments are processed */
 	struct attribution attribution;
 	struct ticks_last last;
-	struct segment *spans;		/* open spans, by depth */
+	struct segment *spans;		/* open functions and library calls, by depth */
 	size_t room_spans;
 	int64_t thread;
 	uint64_t at_work;	/* the request that the thread works on; 0: none, or several */
@@ -76,8 +76,8 @@ int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f);
 int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s);
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s);
 /*
- * Returns the row of the request instance with this id that overlaps the time; only rows that were
- * written before are found.
+ * Returns the row of a request instance with this id that overlaps the time; 0: none.  Only rows
+ * that were written before are found.
  */
 uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes requests, the intervals in which they were in a thread or in a queue (table part), and the
- * causes of the slowest requests, or of those that were selected.
+ * Writes requests, their notes, the intervals in which they were on a thread or in a queue (table
+ * part), and the causes of the slowest requests, or of those that were selected.
  */
 #include <inttypes.h>
 #include <stdio.h>

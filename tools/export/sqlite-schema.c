@@ -3,9 +3,10 @@
  * Defines the tables of the SQLite export.  Other programs depend on them: tables and columns may
  * be added, but never renamed or removed.
  *
- * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is the interval that
- * ldb-timeline draws, clipped to the caller; duration_ns is the duration in ldb-report, which is
- * not clipped.  Addresses are texts.  Unknown values are NULL.
+ * Times are nanoseconds since the start of the recording.  The interval [start_ns, end_ns) of a
+ * function is clipped to its caller, as in ldb-timeline; duration_ns is the duration in ldb-report,
+ * which is not clipped.  Addresses are texts.  Unknown numbers and ids are NULL, unknown texts NULL
+ * or ''.
  *
  * A column is a number by default.  After its name, $ means a text, > the id of a row (of the table
  * with the column's name, or with the name after the >), ? a number or a text, and * the key.
@@ -53,15 +54,16 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 		" duration_ns resolution_ns failed inferred open" },
 	/*
 	 * kind: runnable, preempted, blocked (in the system call `syscall`).  by: the task that ran
-	 * longest during this time.
+	 * longest while the thread waited for a CPU, or, if that is not known, the task that
+	 * preempted it.
 	 */
 	[TABLE_OFF_CPU] = { "off_cpu",
 		"id* kind$ state$ thread> span> request> start_ns end_ns duration_ns"
 		" resolution_ns cpu from_cpu to_cpu by$ by_pid by_ns waker$ waker_pid throttled"
 		" syscall$ descriptor$" },
 	/*
-	 * kind: hard, soft, timer.  short_ones: number of others since the last row, which were too
-	 * short for a row.
+	 * kind: hard, soft, timer, stolen.  short_ones: number of others since the last row, which
+	 * were too short for a row.
 	 */
 	[TABLE_INTERRUPT] = { "interrupt",
 		"id* kind$ name$ number cpu thread> span> request> start_ns end_ns duration_ns"
@@ -202,7 +204,10 @@ const char *const sqlite_views =
 	" SELECT off_cpu, device, count(*) AS count, sum(bytes) AS bytes,"
 	"  sum(max(0, e - max(s, coalesce(until, s)))) AS device_ns"
 	" FROM run GROUP BY off_cpu, device;"
-	/* Each wait with each simultaneous hold by another thread, and the function of the hold. */
+	/*
+	 * Each wait for a lock with each hold of the lock by another thread at the same time, and
+	 * the function of the hold.
+	 */
 	"CREATE VIEW wait_hold AS"
 	" SELECT w.id AS wait, h.id AS hold, w.lock, w.request, w.thread, h.thread AS holder,"
 	"  f.name AS holder_function, min(w.end_ns, h.end_ns) - max(w.start_ns, h.start_ns) AS ns"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the segments of threads: spans, locks, times off the CPU; and which tasks ran on the CPUs.
+ * Writes the segments of threads, such as spans, waits for locks and times off the CPU; migrations
+ * and wake-ups; which tasks ran on the CPUs; and I/O requests of block devices.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,8 +49,9 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 }
 
 /*
- * Attributes time to functions and library calls only; waits are in other tables.  item->nr is the
- * id of the function's row or of the request's row, and ns is the self time of a function.
+ * Adds the time to the self time (ns) of the item, which is a function or a library call:
+ * on_segment() passes nothing else to the attribution but requests.  nr of an item is the row of
+ * the function, of the function that contains the library call, or of the request.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
@@ -217,7 +219,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct sqlite_export *e = arg;
 
-	/* If requests are selected, segments of others are not written. */
+	/* If requests are selected, only their segments are written. */
 	if (e->o->has_instances && !request_of(e, s))
 		return 0;
 	export_count(e->o, s);
@@ -236,7 +238,7 @@ static int on_segment(void *arg, const struct segment *s)
 		return put_mark(e, s);
 	case SEGMENT_SYSCALL:
 		return put_syscall(e, s);
-	default:	/* QUEUE: written as a part of the request */
+	default:	/* QUEUE: is in the table part */
 		return 0;
 	}
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the recording as an SQLite database: it has all that other exports contain, and indexes,
- * and views for frequent questions.  sqlite-schema.c defines the tables.
+ * Writes the recording as an SQLite database, with indexes, and views for frequent questions.
+ * sqlite-schema.c defines the tables.
  *
- * Requests are written first, because spans refer to them; then the threads, one after another;
- * indexes are created after all rows were written.  Only names are in memory.
+ * Requests are written before segments, because segments refer to them; segments are written thread
+ * by thread.  All indexes but one are created after all rows were written.  Of the rows, only names
+ * are in memory.
  */
 #include <errno.h>
 #include <stdio.h>

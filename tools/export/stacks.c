@@ -191,7 +191,7 @@ static int end(void *arg, struct attribution_item *item)
 	return 0;
 }
 
-/* Returns the class of the request that was open at tick. */
+/* Returns the class of the request instance that was open at tick; NULL: out of memory. */
 static const char *class_of(struct stacks *s, uint64_t req, int64_t tick)
 {
 	const struct ldb_row_reqtab *row;

@@ -6,8 +6,8 @@
  * attribution.h attributes a thread's time.  If with_classes is set, stacks are separate for each
  * class of the request that the thread works on.
  *
- * Memory is limited by the number of nodes.  If the limit is reached, the time of further calls is
- * added to their callers; nr_cut counts these calls.
+ * Memory is limited by the number of nodes.  If the limit is reached, the time of calls with
+ * further stacks is added to their callers; nr_cut counts these calls.
  */
 #ifndef EXPORT_STACKS_H
 #define EXPORT_STACKS_H
@@ -18,7 +18,7 @@
 
 #define STACKS_MAX	(1U << 20)
 
-/* An object for which a thread waited, or an interrupt. */
+/* Why a thread did not execute its function: a wait, a time off the CPU, or an interrupt. */
 struct stacks_cause {
 	enum leaf_kind kind;
 	const struct symbol *lock_symbol; /* LOCK, FUTEX; may be NULL */
@@ -28,17 +28,19 @@ struct stacks_cause {
 	unsigned state;		/* IO, SLEEP: enum ldb_sched_state */
 };
 
-/* A node: a root, a cause, or a function called from one place below another node. */
+/* A node: a root, or a cause or a function below another node. */
 struct stacks_node {
 	struct stacks_node *parent;	/* NULL: this is a root */
 	const struct symbol *func;	/* NULL: this is a root or a cause */
-	const struct symbol *site;	/* where the parent called it; NULL: not known */
+	/* where the parent called it; NULL: not known, or with_sites is not set */
+	const struct symbol *site;
 	const char *thread, *class;	/* only for a root: its thread and its class */
 	bool is_cause;
 	struct stacks_cause cause;
 	/* calls with this stack that were observed from start to end */
 	uint64_t nr_calls;
-	uint64_t nr_open;		/* calls that were observed in part */
+	/* calls whose start or end was not observed, and later pieces of calls (walk.c) */
+	uint64_t nr_open;
 	int64_t self_ns;
 	/* by order of creation, from 0; parents come before children */
 	size_t nr;
@@ -47,7 +49,8 @@ struct stacks_node {
 struct stacks_options {
 	bool with_sites;	/* separate nodes for calls from different lines */
 	bool with_classes;	/* separate nodes for calls for requests of different classes */
-	bool with_causes;	/* waits are nodes below the functions that contain them */
+	/* waits and interrupts are nodes below the functions that contain them */
+	bool with_causes;
 	size_t max_nodes;	/* limit of nodes; 0: STACKS_MAX */
 };
 
@@ -68,7 +71,10 @@ struct stacks {
 void stacks_init(struct stacks *s, struct model *m, const struct stacks_options *options);
 void stacks_free(struct stacks *s);
 
-/* Begins a thread, whose segments follow.  Returns 0 or -ENOMEM, like the functions below. */
+/*
+ * Begins a thread, whose segments follow.  Returns 0 or -ENOMEM, like stacks_segment() and
+ * stacks_finish().
+ */
 int stacks_thread(struct stacks *s, const struct thread *t);
 
 /* Returns true if the segment contributes to the stacks. */

@@ -54,7 +54,10 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* The segments of a request: those of its timeline, and the interrupts during them, clipped. */
+/*
+ * The segments of a request: those of its timeline, and the interrupts of its threads, cut to the
+ * times that the partition attributes to each thread.
+ */
 struct shown {
 	struct model *m;
 	const struct instance *instance;
@@ -154,7 +157,10 @@ static int walk_segments(const struct shown *t, const struct export_options *o,
 	return ret;
 }
 
-/* If an invocation is in several pieces, marks the later ones, so that it is counted once. */
+/*
+ * If an invocation is in several pieces, marks the later ones as truncated, so that it is counted
+ * as complete only once.
+ */
 static int mark_repeated(struct shown *t)
 {
 	struct table seen = { 0 };
