@@ -39,8 +39,7 @@ static bool is_of_other(const struct chain *chain, const struct chain_link *l)
 }
 
 /*
- * Returns true if l is the first thread of another process: it is called by the name of the
- * process.
+ * Returns true if l is the first thread of another process: sentences name it as the process.
  */
 static bool is_process(const struct chain *chain, const struct chain_link *l)
 {
@@ -71,7 +70,7 @@ static const char *ended(const struct chain_link *l)
 	case LDB_LOCK_SEM:
 		return "posted it";
 	case LDB_LOCK_BARRIER:
-		return "came to it, the last";
+		return "came to it last";
 	case LDB_LOCK_JOIN:
 		return "ended";
 	default:
@@ -79,7 +78,7 @@ static const char *ended(const struct chain_link *l)
 	}
 }
 
-/* Says which thread ended a wait for an object that has no holder. */
+/* Says which thread ended the wait, if nobody held what was waited for. */
 static void say_waker(struct sentence *s, const struct chain *chain, const struct chain_link *l,
 		      const char *d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Describes chains of waits in words, for all tools. */
+/* Describes chains of waits in words, and as columns of JSON. */
 #ifndef RENDER_CHAIN_H
 #define RENDER_CHAIN_H
 

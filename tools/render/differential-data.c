@@ -37,7 +37,7 @@ char *gate_sentence(const struct gate_result *g, char *buf)
 		 "interval of the change %s%s%s", g->holds ? "FAILED" : "passed", g->gate->text,
 		 text_clean(g->class, name), *g->class ? " " : "", g->gate->metric_name,
 		 text_ns(g->before_ns, before), text_ns(g->after_ns, after), change, range, why,
-		 g->is_coarse ? "; of so few requests it is the greatest" : "");
+		 g->is_coarse ? "; there are so few requests that it is the greatest latency" : "");
 	return buf;
 }
 

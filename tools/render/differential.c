@@ -17,8 +17,8 @@
 #define PLACE_FROM	40	/* from this width on, the place of a cause is shown */
 
 /*
- * All times of a column have the same unit and are rounded together, so that the printed times add
- * up.
+ * All differences of a table have the same unit and are rounded together, so that the printed
+ * differences add up.
  */
 struct unit {
 	const char *name;
@@ -27,7 +27,7 @@ struct unit {
 	int64_t quantum;		/* ns that the last printed digit is worth */
 };
 
-/* Chooses the unit such that the greatest value has four digits. */
+/* Chooses the unit and the rounding such that the greatest value has at most four digits. */
 static struct unit unit_for(int64_t greatest)
 {
 	static const struct { const char *name; int64_t ns; } units[] = {
@@ -70,7 +70,7 @@ struct line {
 };
 
 #define ROW struct line
-/* Writes " +57.33us". */
+/* Writes "+57.33us". */
 static const char *diff_text(const ROW *l, int64_t ns, char *buf)
 {
 	const struct unit *c = l->unit;
@@ -175,7 +175,7 @@ static bool is_whole(const struct differential_slice *s)
 	return s->nr == s->nr_class;
 }
 
-/* Returns true if the interval does not contain 0. */
+/* Returns true if the interval is known and does not contain 0. */
 static bool is_certain(const struct differential_interval *i)
 {
 	return i->is_known && (i->lo_ns > 0 || i->hi_ns < 0);
@@ -237,7 +237,7 @@ static void text_verdict(const struct render *r, const struct render_differentia
 	wrap_end(&w, 2);
 }
 
-/* Prints the heads of the table.  If there is room, slices are named by their percentiles. */
+/* Prints the heads of the table.  Slices are named by their percentiles, cut to TIME_WIDTH. */
 static void text_rows_head(const struct render *r, const struct render_differential *rd,
 			   const struct differential *d)
 {

@@ -24,7 +24,10 @@ struct render_differential {
 extern const struct printer differential_printer;
 extern const struct column differential_columns[];	/* differential-data.c */
 
-/* Writes "GET: p99 3.1ms -> 3.5ms ...", a line without a newline.  Returns buf. */
+/*
+ * Writes "FAILED: --fail-if 'p99+5%': GET p99 3.1ms before, 3.5ms now ...", a line without a
+ * newline, of at most GATE_SENTENCE_MAX bytes.  Returns buf.
+ */
 #define GATE_SENTENCE_MAX	512
 char *gate_sentence(const struct gate_result *g, char *buf);
 

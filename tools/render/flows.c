@@ -243,7 +243,8 @@ static void put_entries(const struct render *r, const struct render_flows *f, bo
 		put_name(r, entry_text(e, text), table_width(r, times_columns) + 1);
 	}
 	if (!all)
-		fprintf(r->out, "no thread %s\n", waits ? "waited in a function of a library" : "called one");
+		fprintf(r->out, "no thread %s\n", waits ? "waited in a function of a library" :
+			"called a function of another component");
 	put_hidden(r, nr, all, waits ? "waits" : "functions");
 }
 
@@ -303,7 +304,7 @@ static void put_matrix(const struct render *r, const struct render_flows *f)
 		put_cell(r, cell_of(s, &s->parts[i], NULL));
 		fputc('\n', r->out);
 	}
-	fprintf(r->out, "Time in calls, with what they called in turn; all threads existed %s%s.\n",
+	fprintf(r->out, "Time in calls, with what they called in turn; the threads existed for %s together%s.\n",
 		text_ns(s->lifetime_ns, text), nr < s->nr_parts ? "; more components are in --csv and --json" : "");
 }
 
@@ -485,7 +486,7 @@ static void text_flowdiff(const struct render *r, const void *report)
 	char a[UNITS_ROOM], b[UNITS_ROOM], text[TEXT_ROOM];
 
 	text_head(r, f->model, NULL);
-	fprintf(r->out, "Before: %s. All threads existed %s there, %s now.\n\n", text_clean(f->before, text),
+	fprintf(r->out, "Before: %s. Together, the threads existed for %s there, %s now.\n\n", text_clean(f->before, text),
 		text_ns(d->lifetime_before_ns, a), text_ns(d->lifetime_after_ns, b));
 	put_changes(r, d->parts, d->nr_parts, f->top, " component, self time");
 	fputc('\n', r->out);

@@ -11,7 +11,7 @@
 #define ROW struct stats_entry
 
 /*
- * Returns true if the line of the call site is known; otherwise the place of the function's
+ * Returns true if the file of the call site is known; otherwise the place of the function's
  * definition is shown.
  */
 static bool has_site(const struct stats_entry *e)

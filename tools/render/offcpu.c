@@ -55,7 +55,7 @@ const char *offcpu_label(const struct segment *s, char *buf)
 	return text_clean(p->name, buf);
 }
 
-/* Writes ", CPU 1" or ", CPU 1 -> 2". */
+/* Writes ", CPU 1", ", CPU 1 -> 2", or nothing. */
 static void cpu_text(const struct segment_sched *k, char *buf)
 {
 	*buf = '\0';
@@ -76,7 +76,7 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 
 /*
  * Writes "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": the tasks that ran for at least a tenth of
- * the time.
+ * the time, RUNNING_SHOWN at most, without `but`.
  */
 static void running_text(const struct model *m, const struct segment_sched *k,
 			   const struct context *but, char *buf)

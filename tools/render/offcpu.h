@@ -20,7 +20,10 @@ void offcpu_interruptions(const struct render *r, const struct interruptions *h)
 /* Returns a label for the bar of a time off the CPU. */
 const char *offcpu_label(const struct segment *s, char *buf);
 
-/* Returns the task that ran during this time, or that woke the thread; NULL: not known. */
+/*
+ * Returns the task that preempted the thread, that ran longest while the thread waited for a CPU,
+ * or that ended the thread's sleep; NULL: not known.
+ */
 const struct context *offcpu_context(const struct segment *s);
 
 #endif

@@ -109,7 +109,7 @@ bool open_is_input(const struct open_options *o, const char *file)
 	return open_is_same_file(open_input(o), file);
 }
 
-/* State for reporting the progress of joining, which begins after one second. */
+/* State for reporting the progress of joining; nothing is reported in the first second. */
 struct joining {
 	int64_t start, last;
 };
@@ -243,8 +243,8 @@ int open_finish(struct opened *o, bool found, bool check_all)
 
 	/*
 	 * Now checks the parts of the trace that the report did not need, so that all damage is
-	 * reported.  If there is damage, hints about missing names are not printed, because it may
-	 * be their reason.
+	 * reported.  If there is damage, hints about missing names are not printed, because names
+	 * may be missing for that reason.
 	 */
 	if (check_all && reader_check(o->reader)) {
 		cli_error("out of memory: the trace was not checked for damage");

@@ -13,7 +13,7 @@ struct open_options {
 	const char *input;		/* the first trace; open_files() sets it, or the tool itself */
 	const char *output, *sysroot;
 	struct cli_list inputs;		/* each -i */
-	const char *const *files;	/* traces that are joined; open_files() sets them */
+	const char *const *files;	/* all traces; several are joined; open_files() sets them */
 	size_t nr_files;
 	struct cli_list debug_dirs, request;
 	bool no_demangle;
@@ -73,8 +73,9 @@ struct opened {
 };
 
 /*
- * Takes the arguments of -i as traces, or the arguments from argv[first] on.  Several traces are joined
- * into an unnamed file, which is shown.  Ends the tool if there are arguments of both kinds.
+ * Takes the arguments of -i as traces, or the arguments from argv[first] on.  open_trace() joins
+ * several traces into an unnamed file, which is shown.  Ends the tool if there are arguments of
+ * both kinds.
  */
 void open_files(struct open_options *o, int argc, char **argv, int first);
 
@@ -89,8 +90,8 @@ void open_trace(struct opened *o, const struct open_options *options);
 int open_finish(struct opened *o, bool found, bool check_all);
 
 /*
- * Returns true if the output is JSON or CSV, which contain all rows, and tables even if they have
- * no rows.
+ * Returns true if the output is JSON or CSV, which contain all rows unless --top is given, and are
+ * written even if there are no rows.
  */
 static inline bool open_is_data(const struct open_options *o)
 {
@@ -102,7 +103,7 @@ static inline bool open_has_range(const struct open_options *o)
 	return o->has_from || o->has_to;
 }
 
-/* Returns --from and --to as ticks of the trace. */
+/* Return --from and --to as ticks of the trace; without these options INT64_MIN and INT64_MAX. */
 int64_t open_from(const struct open_options *o, const struct model *m);
 int64_t open_to(const struct open_options *o, const struct model *m);
 

@@ -251,7 +251,7 @@ void text_boxes(const struct render *r, const void *picture)
 
 	text_styled(in, TEXT_BOLD, "What causes added to the latencies of %zu target%s\n", w->nr_targets,
 		    w->nr_targets == 1 ? "" : "s");
-	fputs("Of those that have it: |--[==#==]--| is least, quartiles, median, greatest.\n", in->out);
+	fputs("Of the targets with this cause: |--[==#==]--| is least, quartiles, median, greatest.\n", in->out);
 	if (b->nr)
 		put_axis(in, &s, LEFT + 1);
 	for (size_t g = 0; g < b->nr_groups; g++) {

@@ -10,9 +10,9 @@
 #include "render/wrap.h"
 
 #define QUEUES_SHOWN	10
-#define EXTRAS_SHOWN	8	/* rows that are shown; further values are merged */
+#define EXTRAS_SHOWN	8	/* greatest number of rows; neighbouring values share a row */
 #define CONTEXTS_SHOWN	8
-#define BLAME_SHOWN	60	/* frames that are shown; more if several have the same time */
+#define BLAME_SHOWN	60	/* most frames that are shown; more if several have the same time */
 #define SUMS_SHOWN	12
 #define BLAME_PARTS	200	/* frames with less than 1/200 of the time are left out */
 #define INDENT		2
@@ -214,7 +214,7 @@ static int64_t least_shown(const struct blametree *b)
 	return nth > least ? nth : least;
 }
 
-/* Prints sums of the frames that are not shown, so that the shares add up to 100 %. */
+/* Prints the first nr_shown sums, and the rest in one row, so that the shares add up to 100 %. */
 static void put_sums(const struct render *r, const struct blametree *b, size_t nr_shown)
 {
 	char ns[UNITS_ROOM], share[UNITS_ROOM], text[TEXT_ROOM], name[TEXT_ROOM];
@@ -242,9 +242,10 @@ static void put_sums_head(const struct render *r, const struct why *w)
 	struct wrap wrap;
 	const struct render *in = wrap_begin(&wrap, r);
 
-	text_styled(in, TEXT_BOLD, "Whom %zu target%s lost the time to\n", w->nr_targets,
+	text_styled(in, TEXT_BOLD, "What cost %zu target%s the time\n", w->nr_targets,
 		    w->nr_targets == 1 ? "" : "s");
-	fputs("What was at the end of each chain, of all that waited for it, also through others.\n", in->out);
+	fputs("What is at the end of a chain of waits, summed up over all that waited for it, directly or "
+	      "through others.\n", in->out);
 	wrap_end(&wrap, INDENT);
 }
 
@@ -272,7 +273,7 @@ void text_blame(const struct render *r, const void *picture)
 	in = wrap_begin(&wrap, r);
 	text_styled(in, TEXT_BOLD, "Where the deviation of %zu target%s comes from\n", w->nr_targets,
 		    w->nr_targets == 1 ? "" : "s");
-	fputs("Class, path, what it waited for, who held that, why; --folded is for flame graphs.\n",
+	fputs("Class, path, what was waited for, its holder, what the holder did; --folded is for flame graphs.\n",
 	      in->out);
 	wrap_end(&wrap, INDENT);
 	text_styled(r, TEXT_BOLD, "%8s %8s\n", "time", "share");
@@ -285,6 +286,6 @@ void text_blame(const struct render *r, const void *picture)
 	if (hidden)
 		fprintf(r->out, "%zu more frames: --json has all\n", hidden);
 	if (b->nr_dropped)
-		fprintf(r->out, "There are more than %d frames: the time of the others is that of their callers.\n",
+		fprintf(r->out, "There are more than %d frames: the time of the others is counted as time of their callers.\n",
 			BLAMETREE_FRAMES_MAX);
 }

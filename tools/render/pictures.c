@@ -54,7 +54,9 @@ const char *picture_context(const struct cpu_context *c)
 	return c->kind == CONTEXT_TASK && c->name && *c->name ? c->name : context_kinds[c->kind].share;
 }
 
-/* Replaces characters that would end a name or a line of folded stacks by '?'. */
+/*
+ * Replaces bytes that are not UTF-8, control characters, and ';', which would end a name, by '?'.
+ */
 static void clean_frame_name(char *s)
 {
 	for (; *s; s++) {

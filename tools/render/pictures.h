@@ -61,8 +61,8 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 const char *picture_context(const struct cpu_context *c);
 
 /*
- * Returns a description such as "snapshot() app.c:20 of thread snapshotter 2, held a lock"; buf has
- * TEXT_ROOM bytes.
+ * Returns a description such as "snapshot() app.c:20 of thread snapshotter 2, which held a lock";
+ * buf has TEXT_ROOM bytes.
  */
 const char *picture_blamed(const struct blamed *b, char *buf);
 

@@ -3,7 +3,7 @@
  * Presents results.  A report is a complete document that is written to r->out; the caller has
  * chosen its contents.  Text is for people: if has_width is set, it is at most r->width columns
  * wide, and names in it contain no characters that control a terminal.  JSON and CSV are for
- * programs: they contain all columns, and integers in nanoseconds.
+ * programs: they contain all columns, and times as integers in nanoseconds.
  */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
@@ -35,8 +35,8 @@ struct render {
 void render_init(struct render *r, FILE *out);
 
 /*
- * Says how a report is printed in each format.  The struct of a report begins with a pointer to its
- * model.
+ * Says how a report is printed in each format.  If its columns use row_model() (columns.h), the
+ * struct of the report begins with a pointer to the model.
  */
 struct printer {
 	enum document document;
@@ -121,7 +121,7 @@ void text_times_heads(const struct render *r, const char *what);
 void text_times(const struct render *r, const char *what, const struct lock_times *t,
 		const char *name, const struct symbol *where);
 
-/* Prints the lines with which every text report begins: what was observed, and what was lost. */
+/* Prints the lines with which most text reports begin: what was observed, and what was lost. */
 void text_head(const struct render *r, const struct model *m, const struct stats *stats);
 
 /* A timeline. */

@@ -126,7 +126,7 @@ static const struct column event_columns[] = {
 	VIA("switches", stats, result.nr_switches), VIA("broken", stats, result.nr_broken), { 0 }
 };
 
-/* CSV has three kinds of rows. */
+/* CSV has rows of threads, of antagonists and of wakers. */
 static const struct column sched_columns[] = {
 	PART_AT(NULL, model_rows, kernel_columns, .form = COLUMN_ONLY_JSON),
 	SELF(NULL, event_columns, .form = COLUMN_ONLY_JSON),
@@ -240,8 +240,7 @@ static void put_doubts(const struct render *r, const struct schedstats *s)
 		fprintf(r->out, "Times off the CPU during which events were lost: %" PRIu64 ".\n",
 			s->all.has_lost);
 	if (s->result.nr_dropped)
-		fprintf(r->out, "Events left out, of more threads than are counted one by one: %" PRIu64
-			".\n",
+		fprintf(r->out, "Events left out, because there are too many threads: %" PRIu64 ".\n",
 			s->result.nr_dropped);
 }
 
@@ -259,7 +258,7 @@ static void text_sched(const struct render *r, const void *report)
 	if (s->nr < k->nr)
 		fprintf(r->out, "%zu more threads: --top=%zu shows all.\n", k->nr - s->nr, k->nr);
 	else if (k->nr && k->entries[k->nr - 1].is_ldb)
-		fputs("* ldb's own, in no other number.\n", r->out);
+		fputs("* ldb's own threads, which are in no other number.\n", r->out);
 	put_head(r, "waits for a CPU", times_columns);
 	put_threads(r, s, put_delays);
 	if (has_interruptions(&k->all)) {

@@ -16,7 +16,10 @@ const char *irq_kind_name(unsigned kind)
 	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";
 }
 
-/* Returns a timeout, which is negative if there is none.  Its register may contain only 32 bits. */
+/*
+ * Returns an argument as a signed number: a timeout is negative if there is none, and its register
+ * may contain only 32 bits.
+ */
 static int64_t signed_arg(uint64_t arg)
 {
 	return arg <= UINT32_MAX ? (int32_t)arg : (int64_t)arg;

@@ -11,12 +11,12 @@ struct place {
 	unsigned line;
 };
 
-/* Returns "hard", "soft" or "timer". */
+/* Returns "hard", "soft", "timer" or "stolen". */
 const char *irq_kind_name(unsigned kind);	/* enum ldb_irq_kind */
 
 /*
- * Returns the name of a function or an interrupt; of a lock or a queue, the variable's name or
- * "0x..."; buf has TEXT_ROOM bytes.
+ * Returns the name of a function, interrupt, event or system call; of a lock or a queue, the
+ * variable's name or "0x..."; otherwise the name of the kind.  buf has TEXT_ROOM bytes.
  */
 const char *segment_name(const struct segment *s, char *buf);
 
@@ -30,8 +30,8 @@ const char *segment_call(const struct segment_call *c, char *buf);
 struct place segment_place(const struct segment *s);
 
 /*
- * Returns the name of the function, lock or interrupt; "" for a class.  buf, of TEXT_ROOM bytes,
- * may be used for the name.
+ * Returns the name of the function or lock, or else the label of the cause, which may be "".  buf,
+ * of TEXT_ROOM bytes, may be used for the name.
  */
 const char *timeline_cause_name(const struct timeline_cause *c, char *buf);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the properties of a recording: the lines with which each report begins, and --summary. */
+/* Prints the properties of a recording: the first lines of most reports, and --summary. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -172,7 +172,7 @@ static const struct column summary_columns[] = {
 };
 #undef ROW
 
-/* Beginning of each report */
+/* Beginning of most reports */
 
 static void head_seen(const struct render *r, const struct model *m, const struct stats *stats)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Prints a relation as a table for people.  The table contains those columns that have a head and
- * for which the screen is wide enough.  Columns whose key ends in _ns are times; other numbers are
- * printed with k, M or G.  The caller prints what follows the last column, usually a name.
+ * for which the screen is wide enough.  Columns whose key ends in _ns are times; other numbers,
+ * except those with COLUMN_DIGITS, are printed with k, M or G.  The caller prints what follows the
+ * last column, usually a name.
  */
 #ifndef RENDER_TABLE_H
 #define RENDER_TABLE_H

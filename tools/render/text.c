@@ -31,7 +31,8 @@ void render_init(struct render *r, FILE *out)
 	if (!has_width)
 		width = WIDTH_DEFAULT;
 	/*
-	 * Text for a pipe is not wrapped, because a program that reads it may search for sentences.
+	 * If the width is not known, as for a pipe, text is not wrapped, because a program that
+	 * reads it may search for sentences.
 	 */
 	*r = (struct render){
 		.out = out, .has_width = has_width,

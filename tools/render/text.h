@@ -34,13 +34,13 @@ const char *text_count(uint64_t nr, char *buf);
 /* Writes "12.3 %", "100 %", "<0.1 %"; buf has UNITS_ROOM bytes. */
 const char *text_share(uint64_t part, uint64_t whole, char *buf);
 
-/* Writes "figure1.cc:40"; "" if the line is not known.  buf has TEXT_ROOM bytes. */
+/* Writes "figure1.cc:40"; "" if the file is not known.  buf has TEXT_ROOM bytes. */
 const char *text_place(const char *file, unsigned line, char *buf);
 
 /* Writes the place of a call, or the function that contains it; "" if neither is known. */
 const char *text_site(const struct symbol *site, char *buf);
 
-/* Writes "name()". */
+/* Writes "name()"; without parentheses if the function is not known. */
 const char *text_function(const struct symbol *func, char *buf);
 
 /* Writes "mutex 0x7f.. (name)". */

@@ -93,7 +93,7 @@ static const struct timeline *timeline_of(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Returns the task that ran during the segment, or that woke the thread; NULL: none is known. */
+/* Returns offcpu_context() if it is a task, and otherwise NULL. */
 static const struct context *task_of(const struct segment *s)
 {
 	const struct context *p = offcpu_context(s);

@@ -11,7 +11,7 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define LABEL_MIN	12	/* a bar of at least this width gets a shortened label */
+#define LABEL_MIN	12	/* up to this width of a bar, its label is cut off, not shortened */
 #define ROWS_MAX	12	/* rows for functions in a lane */
 
 struct lane {
@@ -103,7 +103,7 @@ struct canvas {
 	const struct timeline *t;
 	unsigned width;
 	char *cells;
-	/* state of each cell: 0: free, 1: one segment, 2: part of a wide segment */
+	/* bits of each cell: 1: it has segments of up to a column, 2: it is part of a wider one */
 	char *owner;
 };
 

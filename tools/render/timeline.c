@@ -171,7 +171,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	}
 }
 
-/* Says in which processes the request's threads are. */
+/* Names the processes in which the request's threads are, two at most. */
 static void put_processes(const struct render *r, const struct timeline *t)
 {
 	const struct process *shown = NULL;
@@ -414,8 +414,8 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 	used = indent + (*place ? 2 + strlen(place) : 0);
 	if (LIST_USED + used + strlen(text) > r->width) {
 		/*
-		 * The text is printed on a separate line; a name that does not fit there is
-		 * shortened.
+		 * The text is printed on a separate line, if there is a width; a name that does not
+		 * fit there is shortened.
 		 */
 		unsigned before = r->has_width ? NEXT_INDENT : LIST_USED;
 

@@ -14,7 +14,7 @@ static const char *const source_names[] = {
 	[TRAIT_IDLE] = "idle", [TRAIT_OPEN] = "open", [TRAIT_NOTE] = "note",
 };
 
-/* Writes a threshold in the syntax of --note: "64K". */
+/* Writes a threshold: of idle time as a duration, otherwise in the syntax of --note: "64K". */
 static const char *bound_text(const struct trait_part *p, char *buf)
 {
 	static const char units[] = "KMG";

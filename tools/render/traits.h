@@ -11,8 +11,8 @@
 extern const struct column traits_columns[], found_columns[];
 
 /*
- * Prints the table.  If no trait was found, prints one line if the program attached notes, and
- * nothing otherwise.
+ * Prints how many notes were left out, if any, and the table.  If no trait was found, prints one
+ * line instead of the table if the program attached notes.
  */
 void text_traits(const struct render *r, const struct traits *t);
 

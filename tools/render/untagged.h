@@ -14,8 +14,9 @@
 const char *untagged_why(const struct opened *o, char text[UNTAGGED_TEXT]);
 
 /*
- * Prints to stderr one command line for each function whose calls may be requests, best first.
- * args are further options of the tool, such as " --slowest=5", or "".
+ * Prints to stderr, unless -q is given, one command line for each function whose calls may be
+ * requests, best first, and one for turns of event loops if there are any.  `args` has further
+ * options of the tool, such as " --slowest=5", or is "".
  */
 void untagged_say(const struct opened *o, const char *args);
 

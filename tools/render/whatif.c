@@ -179,7 +179,7 @@ static void put_change(const struct render *r, const struct whatif_change *c)
 static void put_check(const struct render *r, const struct whatif *w)
 {
 	static const char *const names[NR_WHATIF_POLICIES] = {
-		"handed over in order", "to who comes first", "in the recording's order",
+		"handed over in order", "taken by who comes first", "taken in the recording's order",
 	};
 
 	fputs("Self-check, p50 and p99 with nothing changed: off by ", r->out);

@@ -35,7 +35,7 @@ static const char *function_text(const struct why_cause *c)
 	}
 }
 
-/* Returns " in" if the place has a name. */
+/* Returns " in " if the place has a name, else "". */
 static const char *in(const char *label)
 {
 	return *label ? " in " : "";
@@ -85,7 +85,7 @@ static void say_chain(struct sentence *s, const struct chain *chain)
 	s->used += chain_say(chain, false, s->buf + s->used, s->size - s->used);
 }
 
-/* Writes the time of a cause, with its resolution if this is large. */
+/* Writes a cause and its time, with the resolution if this is large. */
 static void say_amount(struct sentence *s, const struct why *w, const struct why_target *t, size_t i)
 {
 	const struct why_cause *c = &w->causes[t->amounts[i].cause];
@@ -99,8 +99,8 @@ static void say_amount(struct sentence *s, const struct why *w, const struct why
 }
 
 /*
- * An amount is what was more than usual, but the chain is about a whole time in a queue.  If this
- * is longer, it is mentioned, because the links after it are about parts of it.
+ * An amount is the time beyond the usual time, but a chain is about the whole time in a queue.  If
+ * the whole time is longer, it is mentioned, because the chain's links are about parts of it.
  */
 static void say_stay(struct sentence *s, const struct chain *chain, int64_t amount_ns)
 {

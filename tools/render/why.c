@@ -134,7 +134,7 @@ static const char *path_end(char *path, size_t width)
 	return at - 1;
 }
 
-/* Prints the whole partition of a request's time. */
+/* Prints the biggest shares of a request's time. */
 static void put_shares(const struct render *r, const struct why *w, const struct request *q)
 {
 	struct share *shares = malloc((q->nr_shares + 1) * sizeof(*shares));

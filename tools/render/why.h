@@ -17,7 +17,8 @@ struct render_why {
 
 /*
  * CSV has a row for each request and cause.  why_shares_printer: JSON and CSV contain the whole
- * partition of each request.
+ * partition of each request.  why_shared_printer: CSV has a row for each trait that slow requests
+ * share.
  */
 extern const struct printer why_printer, why_shares_printer, why_shared_printer;
 
@@ -34,8 +35,8 @@ char *why_target_sentence(const struct why *w, const struct why_target *t, char 
 char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf);
 
 /*
- * Writes the advice for a cause, and the part of the system that the advice is about; "" if there
- * is none.
+ * Writes the advice for a cause, and which thread held the lock or ended the wait in the slowest
+ * request; "" if there is no advice.
  */
 char *why_cause_advice(const struct why_cause *c, char *buf);
 

@@ -75,10 +75,11 @@ static unsigned word_columns(const char *s, size_t *bytes)
 struct line {
 	FILE *out;
 	unsigned column, width;
-	unsigned more, indent;	/* indent: of this line; more: of its continuation lines */
+	/* indent: of continuation lines; more: by how much that is more than the line's own */
+	unsigned more, indent;
 };
 
-/* Sets the indentation of continuation lines to that of the line that begins with s. */
+/* Sets the indentation of continuation lines: that of the line that begins with s, and l->more. */
 static void set_indent(struct line *l, const char *s)
 {
 	l->indent = l->more + strspn(s, " ");

@@ -35,7 +35,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf);
 
 /*
  * Writes `before` and "name() file.cc:88" to buf, in at most width columns; shortens the name if
- * necessary.
+ * necessary, but not below WRAP_NAME_MIN.
  */
 void wrap_place(const struct symbol *func, const char *file, unsigned line, const char *before,
 		unsigned width, char *buf);
