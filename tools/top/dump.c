@@ -18,7 +18,10 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 	struct names_done done = { 0 };
 	char err[256], root[64];
 
-	/* A dump without names can be read as long as the program's files exist. */
+	/*
+	 * Failure is not reported: a dump without names can be read while the program's files
+	 * exist.
+	 */
 	o.symbols.sysroot = proc_root(pid, root, sizeof(root));
 	names_store(path, &o, &done, err, sizeof(err));
 	return done.bytes;

@@ -270,7 +270,10 @@ struct snapshot *history_snapshot(const struct history *h, const struct snapshot
 	memcpy(s->blocks, h->blocks, h->nr * sizeof(*s->blocks));
 	for (size_t i = 0; i < s->nr; i++)
 		atomic_fetch_add(&s->blocks[i]->refs, 1);
-	/* The length of periods varies, so the window may begin up to half a period earlier. */
+	/*
+	 * The window begins where a period ended, so it may begin up to about half a period earlier
+	 * or later.
+	 */
 	from = last_mark(h)->status.now_ns - h->window_ns;
 	last = period_at(h, from + (h->nr_marks > 1 ? (last_mark(h)->status.now_ns -
 				    h->marks[h->nr_marks - 2].status.now_ns) / 2 : 0));
@@ -321,7 +324,10 @@ static bool is_in(const struct block *b, const struct snapshot_range *ranges, si
 	return false;
 }
 
-/* If ranges is NULL, takes the blocks of the window, or all of them if is_wide. */
+/*
+ * If ranges is NULL, takes the blocks of the window, or all of them if is_wide; otherwise those
+ * with events in one of the ranges.
+ */
 static int make_file(const struct snapshot *s, bool is_wide, const struct snapshot_range *ranges, size_t nr)
 {
 	int fd = memfd_create("ldb-top", MFD_CLOEXEC), rc = 0;

@@ -2,7 +2,8 @@
 /*
  * Controls the terminal by escape sequences.  The terminal is restored at a normal end by
  * screen_close(), at exit() by atexit(), and at a crash by a signal handler; after SIGKILL it is
- * not restored.  Messages on stderr are stored, and printed after that.
+ * not restored.  While the screen is in use, messages on stderr are stored; screen_close() prints
+ * them.
  */
 #include <errno.h>
 #include <fcntl.h>

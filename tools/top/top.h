@@ -35,8 +35,8 @@ struct history;
 struct snapshot;
 
 /*
- * window_ns is the time that is shown; max_bytes limits the size of the blocks in any case.
- * Returns NULL if there is no memory.
+ * window_ns is the time that is shown.  If the blocks take more than max_bytes, events of the
+ * oldest periods are dropped.  Returns NULL if there is no memory.
  */
 struct history *history_alloc(uint64_t window_ns, uint64_t max_bytes);
 void history_free(struct history *h);
@@ -49,7 +49,7 @@ void history_period(struct history *h, const struct record_status *status);
 /*
  * Makes a snapshot of the last window_ns, and, if `before` is not NULL, also of everything that is
  * in that snapshot.  Another thread may read and free the result.  Returns NULL if there is no
- * memory.
+ * memory, or no period has ended yet.
  */
 struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before);
 void snapshot_free(struct snapshot *s);
@@ -71,7 +71,7 @@ const struct snapshot_info *snapshot_info(const struct snapshot *s);
  */
 int snapshot_file(const struct snapshot *s, bool is_wide);
 
-/* As snapshot_file(), for only the events in some ranges of time (ticks). */
+/* As snapshot_file(), but of the events, only blocks that overlap one of the ranges (ticks). */
 struct snapshot_range {
 	int64_t from, to;
 };
@@ -160,13 +160,14 @@ void screen_close(void);
 struct ui;
 
 /*
- * The thread writes to stop_fd when the user wants to stop.  Returns NULL after printing an error.
+ * The thread writes to stop_fd when the recording is to end: the user wants to stop, everything was
+ * shown, or showing has failed.  Returns NULL after printing an error.
  */
 struct ui *ui_start(const struct top_options *o, int stop_fd);
 /* Returns the last snapshot that was passed to the thread, if it was not shown yet; else NULL. */
 struct snapshot *ui_take_back(struct ui *ui);
 void ui_give(struct ui *ui, struct snapshot *s);
-/* Ends the thread after the last snapshot.  Returns true if everything could be written. */
+/* Ends the thread after the last snapshot.  Returns true if all could be read and written. */
 bool ui_finish(struct ui *ui);
 
 #endif

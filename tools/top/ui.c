@@ -3,8 +3,8 @@
  * Implements the second thread, which reads snapshots, shows them, and reads the keyboard.
  *
  * The thread has a lower priority (nice), because it competes with the program for the CPUs.  If it
- * needs longer than the interval, the next snapshot replaces the pending one and covers the time of
- * both.
+ * needs longer than the interval, the next snapshot replaces the pending one; without a screen, it
+ * covers the time of both.
  */
 #include <errno.h>
 #include <poll.h>
@@ -29,9 +29,10 @@
 struct ui {
 	const struct top_options *o;
 	pthread_t thread;
+	/* While the thread runs, both threads use only the two members after the lock. */
 	pthread_mutex_t lock;
-	struct snapshot *pending;	/* protected by the lock */
-	bool is_over;			/* protected by the lock: there will be no more snapshots */
+	struct snapshot *pending;
+	bool is_over;			/* there will be no more snapshots */
 	int wake_fd, stop_fd, key_fd, signal_fd;
 	bool has_failed, has_stopped;
 	uint64_t nr_shown;
@@ -44,7 +45,7 @@ static void wake(int fd)
 {
 	uint64_t one = 1;
 
-	/* The pipe cannot become full, because only one byte is written for each snapshot. */
+	/* This does not fail, because the counter of an eventfd does not become full. */
 	if (write(fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -56,7 +57,7 @@ static void stop(struct ui *ui)
 	ui->has_stopped = true;
 }
 
-/* Shows as many lines as fit on the screen; the last line explains the keys. */
+/* Shows as many lines as fit on the screen; the second one explains the keys. */
 static void show_screen(struct ui *ui)
 {
 	unsigned columns, lines;
@@ -289,7 +290,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Blocks these signals in all threads; the second thread reads them from a descriptor. */
+/*
+ * Blocks these signals in this thread and in those that it creates; the second thread reads them
+ * from a descriptor.
+ */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -363,7 +367,6 @@ void ui_give(struct ui *ui, struct snapshot *s)
 	wake(ui->wake_fd);
 }
 
-/* The pending snapshot is shared by both threads, under the lock; nothing else is. */
 struct snapshot *ui_take_back(struct ui *ui)
 {
 	struct snapshot *s;
