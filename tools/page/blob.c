@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Encodes columns of numbers for a page: each value as the difference to the previous one (zigzag);
- * then the lowest bytes of all values, then the next bytes, and so on, in as many planes as the
- * greatest value needs.  All planes of a table are in one gzip stream, in base64.  A span with ten
- * columns takes some 4 bytes.
+ * Encodes columns of numbers for a page: each value as it is, or as the difference to the previous
+ * one.  The lowest bytes of all values come first (a plane), then the next bytes, and so on, in as
+ * many planes as the greatest value needs.  All planes of a table are in one gzip stream, in
+ * base64.
  *
- * The element's attribute data-columns contains "name:planes:how:count" for each column.  how is d
- * (differences), n (values, some of them negative: zigzag) or p (values).
+ * The element's attribute data-columns contains "name:planes:how:count" for each column.  `how` is
+ * d (differences: zigzag), n (values, some of them negative: zigzag) or p (values).
  */
 #include <errno.h>
 #include <stdlib.h>

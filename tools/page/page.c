@@ -36,8 +36,8 @@ static void make_nonce(char *hex)
 }
 
 /*
- * Escapes a text.  Bytes that are not UTF-8 are written as they are; a browser shows U+FFFD for
- * them.
+ * Escapes a text.  Control characters are left out.  Bytes that are not UTF-8 are written as they
+ * are; a browser shows U+FFFD for them.
  */
 static void put_text(FILE *out, const char *s)
 {

@@ -10,10 +10,10 @@
  *	page_columns(&p, "spans", columns, nr);
  *	page_end(&p);
  *
- * Styles come first, then the data, then the scripts, in the order of their names.
- * Content-Security-Policy forbids the network, and runs only scripts that carry this page's
- * random nonce: names in a trace are hostile.  Names are in the page as JSON without '<', or in
- * columns in base64; the scripts make text nodes of them, never HTML.
+ * Styles come first, then the data, then the scripts, in the order in which `assets` names them.
+ * Content-Security-Policy forbids the network, and runs only scripts that carry this page's random
+ * nonce: names in a trace may be hostile.  Names are in the page as JSON without '<'; the scripts
+ * make text nodes of them, never HTML.
  *
  * page.js and page.css are in every page: reading the data (ldb.json, ldb.columns),
  * numbers (ldb.ns, ldb.exact), elements (ldb.el), themes and palettes.

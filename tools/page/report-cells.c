@@ -237,7 +237,8 @@ void cells_sort(struct cells *c)
 
 /*
  * Writes a separate table: the resolution of each row, and the least, the greatest and the buckets
- * of its values.  Rows with a single value have no such values: all are equal to the row's sum.
+ * of its values.  Of rows with at most one value only the resolution is written: the value is the
+ * row's sum.
  */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Stores the frames of a flame graph, by parent, name and kind.  If there are too many, the
- * thinnest are merged into their callers.  So only frames that are too thin to be visible are left
- * out.
+ * thinnest are merged into their callers.
  */
 #include <errno.h>
 #include <stdlib.h>

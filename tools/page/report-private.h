@@ -26,8 +26,9 @@ struct bins {
 
 void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
 /*
- * Returns the first bin i such that a choice of bins i to j includes a row that ends at this tick;
- * REPORT_BINS: there is none.
+ * Returns the first bin that ends at this tick or later; REPORT_BINS: there is none.  A choice of
+ * bins i to j includes a row if j is at least bins_first() of its start, and i is less than
+ * bins_last() of its end.
  */
 unsigned bins_first(const struct bins *b, int64_t tick);
 /* Returns the number of bins that begin at this tick or earlier; 0: none. */
@@ -99,7 +100,7 @@ int cells_rekey(struct cells *c, const uint32_t *keys);
 void cells_sort(struct cells *c);
 /* Writes the columns of a sorted table; name is that of the key's column. */
 int cells_write(const struct cells *c, struct page *p, const char *id, const char *name);
-/* Returns the wide bin that contains a narrow one. */
+/* Return `first` and `last` of narrow bins as those of wide bins. */
 unsigned coarse_first(const struct coarse *c, unsigned first);
 unsigned coarse_last(const struct coarse *c, unsigned last);
 
@@ -151,7 +152,7 @@ struct report_calls {
 	size_t nr, room;
 	struct cells by_time, by_request;
 	struct hash rows;		/* entries of the stats */
-	/* Result of the last search for a key. */
+	/* results of the last searches for keys, by a hash of the two symbols */
 	struct call_memo {
 		const struct symbol *func, *site;
 		uint32_t key;
@@ -182,7 +183,7 @@ struct flame {
 	size_t nr_nodes, room_nodes;
 	struct hash by_path;		/* numbers of nodes */
 	struct intern names;
-	/* nodes with at most this time may be merged into their parents */
+	/* nodes with at most this time may have been merged into their parents */
 	int64_t folded_ns;
 	struct attribution attribution;
 	struct ticks_last last;

@@ -10,7 +10,8 @@
 #include "page/report-private.h"
 #include "render/render.h"
 
-#define RETAINED_BYTES	(16U << 20)	/* the slowest requests may be close to each other */
+/* blocks that are retained, because several of the slowest requests may need the same ones */
+#define RETAINED_BYTES	(16U << 20)
 
 static const char *const assets[] = {
 	"vendor/uPlot.min.css", "report.css", "vendor/NOTICE.js", "vendor/uPlot.iife.min.js",

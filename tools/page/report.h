@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes the report as a page: all tables of ldb-report, distributions, flame graphs, and a heat
- * map of the requests in which the user can select a part.  The page computes the tables of that
- * part from its data.
+ * Writes the report as a page: the tables of ldb-report (functions, requests, locks, kernel events,
+ * summary), distributions, flame graphs, and a heat map of the requests in which the user can
+ * select a part.  The page computes the tables of that part from its data.
  *
  * Time is divided into at most REPORT_BINS bins, and a choice consists of whole bins.  So only the
  * bins in which an invocation begins and ends are stored, compared as --from and --to compare
@@ -30,7 +30,7 @@
 #define REPORT_VALUES_MAX	(1U << 20) /* filled buckets of all rows of a table */
 #define REPORT_INSTANCES_MAX	(4U << 20) /* requests to which invocations are assigned */
 #define REPORT_NODES_MAX	32768	/* frames of the flame graph; the thinnest are merged */
-/* if bins must be widened for more frames, there are at least this many */
+/* with more frames than this, the thinnest are merged before bins are widened */
 #define REPORT_NODES_MIN	2048
 #define REPORT_NAMES_MAX	65536	/* different names of frames */
 #define REPORT_LOCKS		2000

@@ -8,8 +8,8 @@
  *
  * After a column's name, '+' means that each value is close to the previous one, and '-' that the
  * column is not written.  If there is a limit, only the max rows with the greatest weight are
- * stored; a column contains the weights.  Functions return 0 or -ENOMEM; after an error, all later
- * calls return that error, too.
+ * stored; a column contains the weights.  Functions return 0 or -ENOMEM; after an error,
+ * store_add(), store_write() and store_finish() return that error, too.
  */
 #ifndef PAGE_STORE_H
 #define PAGE_STORE_H

@@ -112,7 +112,7 @@ static void put_losses(struct timeline_data *d, struct json *j)
 	put_left_out(j, "runs of tasks", &d->runs);
 	put_left_out(j, "gaps", &d->gaps);
 	json_array_end(j);
-	/* If there are too many wake-ups, only the latest ones are in the page. */
+	/* If there are too many wake-ups or migrations, only the latest ones are in the page. */
 	json_u64(j, "wakeups_left_out", d->wakeups.nr_dropped);
 	json_u64(j, "migrations_left_out", d->migrations.nr_dropped);
 	json_array_begin(j, "losses");
@@ -296,7 +296,7 @@ int explanation_write(struct timeline_data *d, struct json *j)
 		if (!first || instance->id != first->id || instance->start != first->start)
 			instances[nr++] = *instance;
 	}
-	/* The page has them slowest first, so they are not built in order of time. */
+	/* The page has the requests slowest first, so they are not built in order of time. */
 	if (nr)
 		order = timelines_begin(d->m, instances, nr);
 	if (nr && !order)

@@ -194,7 +194,7 @@ static int64_t noted_of(struct timeline_data *d, const struct instance *instance
 	char text[NOTES_ROOM];
 
 	if (nr && d->nr_noted++ >= TIMELINE_PAGE_NOTES)
-		return names_string(d, "(of too many requests: not in this page)");
+		return names_string(d, "(not in this page: too many requests have notes)");
 	return names_string(d, notes_text(found, nr, text, sizeof(text)));
 }
 

@@ -29,7 +29,7 @@ static int write_page(struct timeline_data *d, FILE *out)
 	explanation_about(d, j);
 	ret = explanation_write(d, j);
 	page_json_end(&p);
-	/* Names are written last, because writing the causes may add some. */
+	/* Names are written after the causes, because writing these may add names. */
 	j = page_json_begin(&p, "names");
 	names_write(d, j);
 	page_json_end(&p);

@@ -20,7 +20,7 @@ struct timeline_page_options {
 };
 
 #define TIMELINE_PAGE_FUNCTIONS	1000000
-#define TIMELINE_PAGE_OTHERS	400000	/* waits, holds, times off the CPU */
+#define TIMELINE_PAGE_OTHERS	400000	/* segments that are no functions: waits, holds, ... */
 #define TIMELINE_PAGE_REQUESTS	500000
 #define TIMELINE_PAGE_NOTES	200000	/* requests with notes: the first ones */
 #define TIMELINE_PAGE_RUNS	500000

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the segments of some targets: the slowest ones, and for each cause the slowest one that
- * has it as its first cause.  One pass over the requests finds their instances.
+ * Writes the segments of some targets: the slowest ones, and for each of the first OF_CAUSES causes
+ * the slowest target that has it as its first cause.  One pass over the requests finds their
+ * instances.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,8 +44,10 @@ static void choose(struct instances *l, size_t target)
 
 COMPARE(by_start, struct chosen, UP(start) UP(target))
 
-/* Chosen targets are in order of time: then blocks of the trace that one timeline needs serve the next ones. */
-
+/*
+ * Chooses targets, and sorts them by time, because blocks of the trace that one timeline needs may
+ * also be needed for the next one.
+ */
 static void choose_all(struct instances *l)
 {
 	const struct why *w = l->w;

@@ -7,7 +7,7 @@
 #include "page/store.h"
 #include "page/why.h"
 
-/* Writes the segments of some targets, as three elements of the page. */
+/* Writes the segments of some targets, as two elements of the page. */
 int why_instances_write(const struct why *w, struct page *p);
 
 #endif
