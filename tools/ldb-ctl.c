@@ -71,7 +71,7 @@ static int call(pid_t pid)
 	return fd;
 }
 
-/* Prints each "key=value" of "key=value; key=value" on a line of its own. */
+/* Prints each "key=value" of "key=value; key=value" on a line of its own, or all as JSON. */
 static void print_status(char *text)
 {
 	struct json j;

@@ -127,7 +127,7 @@ static void on_progress(void *arg, const char *what, double done)
 
 COMPARE(earlier_first, struct instance, UP(start) UP(id))
 
-/* Returns false if no request is selected, after printing so. */
+/* Returns false, after printing why, if there is no such request. */
 static bool choose_instances(struct model *m, struct export_options *o, struct requests *requests)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
@@ -295,7 +295,7 @@ static int write_stream(struct model *m, const struct export_format *f,
 	}
 	if (ret && opt.open.output)
 		remove_part(out, opt.open.output);
-	/* fail() below prints the error. */
+	/* Drops what stdio has not written yet, and its error; fail() below prints the error. */
 	if (ret && !opt.open.output) {
 		__fpurge(stdout);
 		clearerr(stdout);

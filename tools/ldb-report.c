@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ldb-report shows statistics of a recording.  The data flow is options -> reader -> analysis ->
- * render; nothing is computed or printed here.
+ * render, or export or page; this file connects these.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -95,8 +95,8 @@ static const struct cli_tool tool = {
 		   "observed calls.",
 	.options = options,
 	.argument = "FILE",
-	.examples = "ldb-report                        the 30 calls with the worst p99.99\n"
-		    "ldb-report --sort=total --top=10  the calls with the greatest total time\n"
+	.examples = "ldb-report                        the 30 call sites with the worst p99.99\n"
+		    "ldb-report --sort=total --top=10  the call sites with the greatest total time\n"
 		    "ldb-report --mutex                which thread waits for which\n"
 		    "ldb-report --sched                which task took the CPU from which\n"
 		    "ldb-report --graph | dot -Tsvg -o calls.svg\n"
@@ -282,10 +282,7 @@ static bool report_samples(struct model *m, const struct render *r)
 	return true;
 }
 
-/*
- * Prints the call trees.  If all of them are shown to a person, the counts of observed calls come
- * first.
- */
+/* Prints the call trees, after what was observed and lost; or the graph, without that. */
 static void report_calls(struct model *m, const struct render *r)
 {
 	struct export_result result = { 0 };

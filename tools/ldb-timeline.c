@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ldb-timeline shows why one request took as long as it did.  The data flow is options -> reader
- * -> analysis -> render; nothing is computed or printed here.
+ * -> analysis -> render or page; this file connects these.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -211,7 +211,7 @@ static void say_none(const struct opened *o, const struct requests *requests)
 		say_untagged(o);
 }
 
-/* Shows all requests of a distributed trace as one timeline. */
+/* Shows all requests of --trace or --parts as one timeline. */
 static void show_trace(struct model *m, const struct render *r, const struct render_timeline *each,
 		       struct timeline *timelines, size_t nr)
 {
@@ -326,7 +326,10 @@ static bool show_page(struct model *m, const struct render *r, const struct requ
 	return ok;
 }
 
-/* Finds the requests of --trace or --at, or ends the tool after printing that there are none. */
+/*
+ * Sets the options that select the requests of --trace or --at.  Ends the tool, after printing why,
+ * if one of these is invalid, or the time is outside of the recording.
+ */
 static void choose_entry(const struct model *m, struct requests_options *wanted)
 {
 	int64_t from = reader_wall_ns(m->reader, 0), to, at;

@@ -16,8 +16,9 @@
 #include "top/top.h"
 #include "trace/request-words.h"
 
-#define PERIOD_NS	1000000000ULL	/* greatest length, so that the window moves smoothly */
-#define WINDOW_NS	10000000000ULL	/* time that a screen shows */
+/* greatest length of a period of the history; the window begins at the beginning of a period */
+#define PERIOD_NS	1000000000ULL
+#define WINDOW_NS	10000000000ULL	/* default window on a screen */
 
 static struct record_options record = {
 	RECORD_DEFAULTS,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ldb-why shows why requests are slow.  The data flow is options -> reader -> partition ->
- * causes -> render; nothing is computed or printed here.
+ * causes -> render or page; this file connects these.
  */
 #include <errno.h>
 #include <inttypes.h>
