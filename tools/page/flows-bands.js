@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draws time in calls as bands, from the calling components on the left to the called components,
- * and to waiting, on the right.  The width of a band is proportional to the time.
+ * and to waiting, on the right.  The width of a band is proportional to the time.  Only the SHOWN
+ * bands with the most time are drawn.
  *
  * drawBands(cells, { color: (name) => "#...", pick: (cell) => ... }) returns an SVG element.
  */
@@ -20,7 +21,10 @@ const drawBands = (() => {
 		return e;
 	}
 
-	/* Returns a map from names to { y, height, at }, largest first. */
+	/*
+	 * Returns a map from names to { name, ns, y, height, at }, largest first; at is where the
+	 * next band begins.
+	 */
 	function place(cells, side, scale) {
 		const sums = new Map();
 		let y = 10;

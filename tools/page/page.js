@@ -204,8 +204,8 @@ const ldb = (() => {
 			return [theme, palette];
 		},
 		/*
-		 * Handles keys: some act like the buttons; others = { key: function } has further
-		 * ones.
+		 * Handles keys: t and c act like the buttons; others = { key: function } has
+		 * further ones.
 		 */
 		keys(others) {
 			const does = { t: () => document.getElementById("theme").click(), c: () => document.getElementById("palette").click(), ...others };

@@ -6,7 +6,7 @@
  * all), and a mode: "time" (all calls in these bins) or "requests" (only the calls for the chosen
  * requests).  Each row of a table has first and last; a choice contains the row if j >= first and i
  * < last, which selects the same rows as --from and --to.  Sums, counts, least and greatest values
- * are exact; values of which only the bucket is known are marked by is_exact: false.
+ * are exact; rows with values of which only the bucket is known are marked by exact: false.
  */
 "use strict";
 
@@ -42,7 +42,10 @@ const data = (() => {
 		return from + Math.floor((width - 1) / 2);
 	}
 
-	/* Returns where the values of each summed row begin. */
+	/*
+	 * Stores in the table where the values of each row begin, and the index of its extremes;
+	 * -1: the row is a single value, its sum.
+	 */
 	function offsets(table, values) {
 		const nr = table.count.length, at = new Uint32Array(nr + 1), extreme = new Int32Array(nr);
 		let v = 0, e = 0;
@@ -104,7 +107,10 @@ const data = (() => {
 		return (s.class < 0 || klass === s.class) && bucket >= s.lo && bucket <= s.hi;
 	}
 
-	/* Returns for each request whether it is selected; incomplete requests have no latency. */
+	/*
+	 * Returns for each row of requests whether it is selected; incomplete requests, which have
+	 * no latency, are not.
+	 */
 	function chosenRequests(s) {
 		const r = tables.requests, chosen = new Uint8Array(r.first.length);
 
@@ -299,7 +305,7 @@ const data = (() => {
 		return found;
 	}
 
-	/* Returns the same table as ldb-report --requests. */
+	/* Returns the table of classes, as in ldb-report --requests. */
 	function classes(s) {
 		if (!s)
 			return doc.requests.map((c) => ({ ...c, slowest: undefined }));

@@ -36,7 +36,7 @@ const makeDistributions = (() => {
 		return out.length > 4 * POINTS ? out.filter((p, i) => i % 2 || i === out.length - 1) : out;
 	}
 
-	/* Counts values in buckets of a quarter of a power of two, or finer ones. */
+	/* Counts values in `1 << bits` buckets for each power of two. */
 	function histogram(d, bits) {
 		const nr = new Map();
 
@@ -172,7 +172,7 @@ const makeDistributions = (() => {
 			});
 			numbers(shown);
 			note.textContent = (what.value === "functions" ? "Of observed calls; a value may be off by its resolution. " : "") +
-				(ds.every((d) => d.isExact) ? "" : "Of a recording this long values are known to 3 %, and the greatest and least exactly. ") +
+				(ds.every((d) => d.isExact) ? "" : "There are too many values to store all of them: they are known to 3 %, the least and the greatest exactly. ") +
 				"Drag to zoom, double click for all.";
 		}
 

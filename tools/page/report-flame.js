@@ -10,8 +10,8 @@
 const makeFlame = (() => {
 	const SLOW = 0.99;	/* requests above this percentile are the slowest */
 	/*
-	 * Makes a tree, and its total time.  A node is { name, kind, own: [..], all: [..], children
-	 * }, with its self time in own.
+	 * Returns the tree of one or two graphs.  A node is { name, kind, own, all, children }: own
+	 * has its self time in each graph; sum() computes all, its time with that of its children.
 	 */
 	function tree(parts) {
 		const root = { name: "all", kind: null, own: [0, 0], all: [0, 0], children: new Map() };
@@ -290,7 +290,7 @@ const makeFlame = (() => {
 			graph.replaceChildren();
 			drawLegend();
 			if (!root.all[side]) {
-				graph.append(el("p", { class: "dim" }, "Nothing is in it."));
+				graph.append(el("p", { class: "dim" }, "No time is in this graph."));
 				chart = null;
 				return;
 			}

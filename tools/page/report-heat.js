@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draws the heat map: time from left to right, latency upwards, both in bins; the more requests are
- * in a cell, the darker it is.  A part is selected by dragging with the mouse, or with the arrow
- * keys; onchoose is then called with a choice (see report-data.js) or null.
+ * in a cell, the more its colour differs from the background.  A part is selected by dragging with
+ * the mouse, or with the arrow keys; onchoose is then called with a choice (see report-data.js) or
+ * null.
  */
 "use strict";
 
@@ -23,8 +24,8 @@ function makeHeat(onchoose, step) {
 
 	function ramp(share) {
 		/*
-		 * Colours go from light to dark in one hue, so that colour-blind people can
-		 * distinguish them.
+		 * Colours differ mostly in lightness, so that colour-blind people can distinguish
+		 * them.  They go from light to dark; in the dark theme, from dark to light.
 		 */
 		const dark = ldb.look.theme === "dark";
 		const l = dark ? 38 + 48 * share : 76 - 50 * share;

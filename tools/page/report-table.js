@@ -9,7 +9,7 @@
  *	t.show(rows);
  *
  * A column: { key, label, type: "text" | "ns" | "number" | "bool", title, rare }.  Rare columns are
- * shown only with all columns.
+ * shown only if all columns are shown.
  */
 "use strict";
 

@@ -13,9 +13,9 @@
  * the same cell of the heat map for their request are one row.  Its count, sum, least and greatest
  * value are exact; its values are counted in buckets of 1/16 of a power of two.  Bins are widened
  * until there are few enough rows.  Requests and the cells of flame graphs are limited in the same
- * way.  So the size of the page and the memory to make it are limited, except for call sites and
- * for 56 bytes for each request and 40 for each of its pieces (pieces.h), and what it takes to find
- * these.  The page says which limits apply.
+ * way.  So the size of the page and the memory to make it are limited, except for call sites, and
+ * for 40 bytes for each piece of a request (pieces.h) and what it takes to find these.  There are
+ * 48 bytes for each of up to REPORT_INSTANCES_MAX requests.  The page says which limits apply.
  */
 #ifndef PAGE_REPORT_H
 #define PAGE_REPORT_H

@@ -124,11 +124,11 @@
 	function threadsTable() {
 		const t = makeTable({ id: "threads", sort: "observed_calls", columns: [
 			text("name", "thread", "", { class: "name" }), number("tid", "tid", "", { plain: true }), number("observed_calls", "observed calls"),
-			number("calls", "calls"), ns("cost_ns", "cost", "what polling it has cost it, estimated"),
+			number("calls", "calls"), ns("cost_ns", "cost", "what polling has cost the thread, estimated"),
 			ns("observation_gap_ns", "observation gaps", "unobserved, though the scanner ran"), number("scans", "scans", "", { rare: true }),
 			number("invalid", "invalid", "stacks that changed while they were read", { rare: true }),
 			ns("start_ns", "from"), ns("end_ns", "to"),
-			{ key: "unobserved", label: "unobserved", type: "bool", rare: true, title: "never registered" },
+			{ key: "unobserved", label: "unobserved", type: "bool", rare: true, title: "never polled" },
 		] });
 
 		t.show(doc.summary.threads);
@@ -177,7 +177,7 @@
 
 			classes.show(named(data.classes(s)));
 			list.show(rows.map((q) => ({ ...q, threads_text: (q.threads || []).map((t) => `${t.thread} ${t.tid}`).join(", ") })));
-			note.textContent = doc.each_request ? `The ${rows.length} slowest of what is chosen; why is known of the ${doc.slowestIds.length} slowest of all.` :
+			note.textContent = doc.each_request ? `The ${rows.length} slowest of what is chosen; the causes of the ${doc.slowestIds.length} slowest of all are known.` :
 				`Those of what is chosen that are among the ${doc.slowestIds.length} slowest of all.`;
 		});
 	}
@@ -401,7 +401,7 @@
 		views.get(current).show(active() || (klass >= 0 ? classChoice() : null));
 	}
 
-	/* Chooses all times and latencies of a class. */
+	/* Returns the choice of all times and latencies of a class. */
 	function classChoice() {
 		return { i: 0, j: doc.edges.length - 1, lo: 0, hi: Infinity, class: klass, is_full: true, mode: "requests" };
 	}

@@ -69,7 +69,7 @@ tl.arcs = (() => {
 		return best;
 	}
 
-	/* Finds the waits that a hold caused. */
+	/* Finds up to HOLDS_MAX waits of other threads for the lock during the hold. */
 	function waitersOf(ref) {
 		const o = tl.d.others, list = [];
 
@@ -149,9 +149,9 @@ tl.arcs = (() => {
 	}
 
 	/*
-	 * Returns the arcs of all chains of the shown request: from each blocked thread to its
-	 * blocker, and back at the end of the delay.  If the delay is too short for two arcs, there
-	 * is one.
+	 * Returns the arcs of the shown request: of its handoffs, and of all its chains, from each
+	 * blocked thread to its blocker, and back at the end of the delay.  If the delay is too
+	 * short for two arcs, there is one.
 	 */
 	function ofFocus() {
 		const list = [], explanation = tl.focus && tl.focus.explanation, N = 5;
@@ -176,7 +176,10 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Returns the range of rows of a sorted column whose values are in [t0, t1]. */
+	/*
+	 * Returns the range of positions of the values in [t0, t1); order has the rows of the
+	 * column, sorted by value.
+	 */
 	function range(column, order) {
 		const { t0, t1 } = tl.state, value = (i) => column[order[i]];
 		const find = (t) => {
@@ -220,7 +223,10 @@ tl.arcs = (() => {
 		return !tl.focus || (tl.focus.bright.get(thread) || []).some(([s, e]) => s <= t && t <= e);
 	}
 
-	/* Returns all arcs of a kind, unless there are too many to distinguish. */
+	/*
+	 * Returns the arcs of wakeups, handoffs and waits for locks in view, without the kinds of
+	 * which there are more than max.
+	 */
 	function inView(max) {
 		const { wakeups: w, others: o, parts: p } = tl.d, list = [];
 		const wide = WIDE * (tl.state.t1 - tl.state.t0) / tl.draw.width;
@@ -252,7 +258,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Returns where threads changed their CPU. */
+	/* Returns where threads changed their CPU; nothing if there are more than max of these. */
 	function migrations(max) {
 		const m = tl.d.migrations;
 

@@ -8,7 +8,7 @@
 
 const tl = {
 	/*
-	 * The kinds of segments, written by timeline.c.  Their numbers are tl.REQUEST,
+	 * The kinds of segments, from kinds.c.  Their numbers are tl.REQUEST,
 	 * tl.LOCK_WAIT, ...
 	 */
 	kinds: null,
@@ -87,7 +87,8 @@ tl.data = (() => {
 
 	/*
 	 * Distributes rows of a table (given by start and end) over tracks: each goes into the
-	 * first track that is free.
+	 * first track that is free.  Rows for which there is none among max tracks are only
+	 * counted, in nrOver.
 	 */
 	function pack(rows, start, end, tone, table, max) {
 		const lanes = [];
@@ -193,7 +194,10 @@ tl.data = (() => {
 		return tl.kinds[kind].row;
 	}
 
-	/* Makes tracks of waits, holds, times off the CPU, interrupts and page faults. */
+	/*
+	 * Makes tracks of waits, holds, times off the CPU, and events: interrupts, page faults and
+	 * what else kinds.c has in the row "event".
+	 */
 	function otherTracks(d) {
 		const o = d.others;
 
@@ -245,10 +249,7 @@ tl.data = (() => {
 		r.slowest = slowest(r, 200);
 	}
 
-	/*
-	 * Returns the nr slowest requests; complete ones come first, and incomplete ones are not
-	 * sorted.
-	 */
+	/* Returns the nr slowest requests; complete ones come first. */
 	function slowest(r, nr) {
 		const rank = (i) => (r.flags[i] & tl.F.COMPLETE ? 1e17 : 0) + r.length[i];
 		const ranks = Float64Array.from({ length: r.n }, (_, i) => rank(i)).sort();
@@ -292,8 +293,8 @@ tl.data = (() => {
 	}
 
 	/*
-	 * Returns the thread with this tid at that time, or the one closest to that time; -1: no
-	 * thread of the program.
+	 * Returns the last thread with this tid that began at t or earlier, or else the first one;
+	 * -1: no thread of the program.
 	 */
 	function threadOf(tid, t) {
 		const list = tl.byTid.get(tid);
@@ -352,7 +353,7 @@ tl.data = (() => {
 						     tone, "gap"));
 	}
 
-	/* Returns the time range from the first to the last bar. */
+	/* Sets tl.from and tl.to: from the first to the last bar, but within --from and --to. */
 	function extent(d) {
 		let from = Infinity, to = -Infinity;
 		const look = (table) => {
@@ -382,7 +383,10 @@ tl.data = (() => {
 		return String((BigInt(r.id_high[i]) << 32n) | BigInt(r.id_low[i]));
 	}
 
-	/* Returns the request with this id (and start); -1: not in this page. */
+	/*
+	 * Returns the request with this id and start, or without a start the longest one with this
+	 * id; -1: not in this page.
+	 */
 	function findRequest(id, start) {
 		const r = tl.d.requests, big = BigInt(id);
 		const high = Number(big >> 32n), low = Number(big & 0xffffffffn);
@@ -449,7 +453,7 @@ tl.data = (() => {
 			 line: tl.names.sites[s + 2] };
 	}
 
-	/* Returns "main() figure1.cc:118"; "": not known */
+	/* Returns "main() figure1.cc:118"; "": not known. */
 	function siteText(site) {
 		return [site.caller, placeText(site.file, site.line)].filter(Boolean).join(" ");
 	}

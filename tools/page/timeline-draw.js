@@ -225,8 +225,8 @@ tl.draw = (() => {
 	}
 
 	/*
-	 * Draws the ruler: the complete time at the left edge, and other times relative to a round
-	 * time before it.
+	 * Draws the ruler.  Far from the start, a round time before the visible range is at the
+	 * left edge, and the other times are relative to it.
 	 */
 	function drawRuler() {
 		const { t0, t1 } = tl.state, span = t1 - t0, room = (width - gutter) / 110;
@@ -336,7 +336,10 @@ tl.draw = (() => {
 		});
 	}
 
-	/* Dims everything that does not belong to the shown request. */
+	/*
+	 * Marks the range of the shown request; in the view by thread, also dims everything that
+	 * does not belong to it.
+	 */
 	function drawFocus() {
 		const focus = tl.focus;
 
@@ -387,7 +390,7 @@ tl.draw = (() => {
 		ctx.lineWidth = 1;
 	}
 
-	/* Draws an arc from (t1, row1) to (t2, row2), with an arrow at its end. */
+	/* Draws an arc from a to b, each { t, row }, with an arrow at its end. */
 	function arc(a, b, color, strong) {
 		if (!a.row || !b.row)
 			return;
@@ -528,7 +531,7 @@ tl.draw = (() => {
 		ctx.fillText(tl.emptyText(), gutter + 24, RULER + 40);
 	}
 
-	/* Returns the bar, or the name of a lane, at a point of the canvas. */
+	/* Returns the bar at a point of the canvas; null: none. */
 	function hit(px, py) {
 		if (px < gutter || py < RULER)
 			return null;

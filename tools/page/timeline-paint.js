@@ -63,7 +63,7 @@ tl.paint = (() => {
 	const kindColors = () => [...tl.kinds.map((kind) => `--c-${kind.colour}`), "--c-part"];
 
 	/*
-	 * Called after a change of colours.  matches: null, or a number for each call, where 0
+	 * Called after a change of colours or of matches: null, or a number for each call, where 0
 	 * means faded.
 	 */
 	function refresh(matches) {
@@ -118,8 +118,8 @@ tl.paint = (() => {
 
 	/*
 	 * Draws the bars of a track into out[xa .. xb).  view is { t0, scale }, with scale in
-	 * pixels per ns.  strong: bars narrower than a pixel are visible however short they are
-	 * (for waits).  Wide bars are added to labels.
+	 * pixels per ns.  strong: bars narrower than a pixel are more visible (for all rows but
+	 * those of functions).  Wide bars are added to labels.
 	 */
 	function line(track, view, xa, xb, out, strong, labels) {
 		const { start, end, tone: tones, n } = track, { t0, scale } = view;
@@ -171,7 +171,7 @@ tl.paint = (() => {
 		if (b <= a)
 			return;
 		out.fill(colors[t], a, b);
-		/* A dark edge separates adjacent bars of the same colour. */
+		/* An edge in a paler colour separates adjacent bars of the same colour. */
 		if (right - left >= 3 && right === b)
 			out[b - 1] = edges[t];
 		if (labels && b - a >= 24)

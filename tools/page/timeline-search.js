@@ -65,7 +65,7 @@ tl.search = (() => {
 			name: g.name, ...summary(g.values) })).sort((a, b) => b.sum - a.sum) };
 	}
 
-	/* Returns all texts by which a row of the other table is found. */
+	/* Returns all texts by which a row of the table `others` is found. */
 	function otherText(i) {
 		const o = tl.d.others, lock = o.lock[i] ? tl.data.lockOf(o.lock[i]).text : "";
 		const who = [o.by[i], o.waker[i]];
@@ -85,7 +85,10 @@ tl.search = (() => {
 				tl.d.running.context[o.running_at[i]] : -1].join();
 			let yes = known.get(key);
 
-			/* If several tasks ran, the key contains only the first one. */
+			/*
+			 * The key contains only the first task that ran, so rows with several tasks
+			 * are tested each time.
+			 */
 			if (yes === undefined || o.running[i] > 1)
 				known.set(key, yes = re.test(otherText(i)));
 			o.isMatch[i] = yes;
@@ -171,8 +174,8 @@ tl.search = (() => {
 	}
 
 	/*
-	 * Returns the match that begins next after (or before) the selection, and the first one
-	 * after the last.
+	 * Returns the function or the row of `others` that matches and begins next after (or
+	 * before) the selection, and the first one after the last.
 	 */
 	function next(direction) {
 		if (!result || result.error)

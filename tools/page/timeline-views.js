@@ -71,7 +71,7 @@ tl.views = (() => {
 				    hasAny(t.off) || hasAny(t.events) || hasAny(t.holds);
 		const busy = order.filter((i) => work(tl.threads[i]));
 
-		/* Threads that have only times off the CPU come last. */
+		/* Threads without functions and requests come last. */
 		const idle = (i) => (hasAny(tl.threads[i].functions) || hasAny(tl.threads[i].requests) ? 0 : 1);
 
 		busy.sort((a, b) => rank(a) - rank(b) || idle(a) - idle(b) || a - b);

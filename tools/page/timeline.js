@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Controls the page: the view, the shown request, keys and mouse. */
+/* Controls the page: the view, the selection, the shown request, and the URL. */
 "use strict";
 
 tl.state = { view: "thread", t0: 0, t1: 1, y: 0, selected: null, query: "", matches: null, arcs: true,
@@ -211,7 +211,7 @@ function executedMost(thread, from, to) {
 
 /*
  * Follows an arc from the selection: from a wait to the hold, from a hold to the function of its
- * thread, from a queue to the thread that took the request out.
+ * thread, from a queue to the thread that took the request out, from a sleep to the waker.
  */
 tl.follow = () => {
 	const s = tl.state.selected, { others: o, parts: p } = tl.d;
@@ -353,7 +353,7 @@ function selectFunction(name) {
 		tl.select("span", best, true);
 }
 
-/* Selects the bar to which a cause in the panel refers. */
+/* Selects the bar to which a cause refers. */
 function selectCause(cause) {
 	const at = cause.wait || cause.off, p = tl.d.parts;
 

@@ -132,7 +132,7 @@ const plot = (() => {
 		}
 
 		/*
-		 * Shows the text of the object at the pointer. options.at(x, y) returns an object
+		 * Shows the text of the object at the pointer.  options.at(x, y) returns an object
 		 * whose .text is an array of lines, or null.
 		 */
 		function point(e) {
@@ -190,8 +190,8 @@ const plot = (() => {
 	}
 
 	/*
-	 * Draws lines across the plot, with their values: for "x" below the plot, for "y" to its
-	 * left.
+	 * Draws lines across the plot, from `from` to `to`, with their values at `at`: which is "x"
+	 * for vertical lines, "y" for horizontal ones.
 	 */
 	function axis(ctx, f, which, from, to, at) {
 		ctx.save();

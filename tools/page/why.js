@@ -70,7 +70,7 @@
 			fact("chains followed", many(c.chains), "targets of which it is known who ended the wait, and why that was late"),
 			fact("kernel events", doc.has_sched ? doc.summary.kernel_events || "yes" : "none", "without them it is not known why a thread did not run", !doc.has_sched),
 			fact("page faults", doc.has_faults ? "recorded" : "not recorded"), fact("interrupts", doc.has_irqs ? "recorded" : "not recorded"),
-			fact("not ended", many(doc.incomplete), "requests that are not in it"),
+			fact("not ended", many(doc.incomplete), "requests that had not ended: they are not in this page"),
 			fact("lost hand-offs", many(doc.lost_handoffs), "requests that were put into a queue and never taken out", doc.lost_handoffs > 0),
 			fact("lost records", lost ? many(lost) : "none", "of all kinds", lost > 0),
 			doc.targets > why.count ? fact("one by one", many(why.count), `the slowest of the ${many(doc.targets)} targets; boxes and flames are of all`) : null,
@@ -229,7 +229,10 @@
 		return node;
 	}
 
-	/* Selects the next target that has the selected cause or category. */
+	/*
+	 * Selects the next (d is 1) or the previous (-1) target that has the selected cause or
+	 * category.
+	 */
 	function move(d) {
 		let i = state.target >= 0 ? state.target : 0;
 
