@@ -35,7 +35,7 @@
 /*
  * The child that looks up names yields to all other tasks (giveway.h), but no longer than LOW_MS:
  * on a busy machine it would hardly run, and the user waits for it.  Then it gets the policy of
- * this process, which the watcher has raised meanwhile, and this nice value.
+ * this process, which the watcher (giveway.h) has raised meanwhile, and the nice value NAMES_NICE.
  */
 #define LOW_MS		1000
 #define NAMES_NICE	5
@@ -69,7 +69,7 @@ static void warn_interrupted(const char *path)
 	cli_warn("interrupted: %s contains no names, keep the program's files as they are", path);
 }
 
-/* Looks up names, in a separate process.  Returns 0, or 1 after printing an error. */
+/* Looks up names; runs in a separate process.  Returns 0, or 1 after printing a warning. */
 static int look_up(const char *path, const char *name, pid_t pid)
 {
 	char err[512] = "", root[64];
@@ -113,7 +113,7 @@ static int wait_for(pid_t child, bool *interrupted)
 
 /*
  * Debug information comes from the program and is not trusted; reading it may crash.  So a child
- * process does this.  If the child fails, the trace has no names but is valid.
+ * process reads it.  If the child fails, the trace has no names but is valid.
  */
 static uint64_t store_names(const char *path, const char *name, pid_t pid)
 {
@@ -434,7 +434,7 @@ static void set_requests(void)
 	request_option_set(&requests, &options);
 	/*
 	 * If the scanner hardly runs, the kernel reads the frames, so that calls are observed all
-	 * the same.  If the scanner runs, this costs nothing.
+	 * the same.  While the scanner runs, it reads them only at switches.
 	 */
 	if (options.request && !frames_given && strcmp(options.request, REQUEST_LOOP))
 		options.kernel_frames = FRAMES_AUTO;
@@ -500,7 +500,7 @@ static void become_child(struct child_options *child)
 	options.metrics = options.metrics_listen = NULL;
 	options.flight.file = NULL;
 	options.slow_scanner |= child->is_crowded;
-	/* The first recorder adds the names at the end, if it finds the files. */
+	/* In this root directory, the first recorder finds the files, and adds the names. */
 	if (!proc_root(child->pid, root, sizeof(root)))
 		options.store_names = NULL;
 }

@@ -159,7 +159,10 @@ static void on_period(void *arg, const struct record_status *status)
 	/* The recording was ended in the middle of an interval, which is not shown. */
 	if (status->end && !strcmp(status->end, "detached"))
 		return;
-	/* Periods are a little longer than requested. */
+	/*
+	 * A period that ends up to PERIOD_NS / 50 before the interval is long enough; otherwise its
+	 * snapshot would be shown a whole period late.
+	 */
 	if (top.ui && (status->end || status->now_ns + (int64_t)PERIOD_NS / 50 >= top.next_ns))
 		show_snapshot(status);
 }

@@ -226,7 +226,8 @@ static void check_usage(void)
 
 /*
  * Returns true if the recording contains no requests at all.  That is not known if only a class or
- * a range of time was read (see build_for()), or if a part of the trace is damaged.
+ * a range of time was read (see build_for()), or if a part of the trace is damaged.  It also
+ * returns false for recordings of kernel events only, which say_none() handles.
  */
 static bool is_untagged(const struct opened *o, const struct partition *p)
 {
