@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This file tests pages in Debian's chromium, driven by playwright-core.
+ * Runs tests of pages in Debian's chromium, driven by playwright-core.
  *
  *	const { run } = require("./browser");
  *
@@ -9,11 +9,11 @@
  *
  *		t.ok("name", condition, detail);
  *		t.equal("name", got, wanted);
- *		await t.close(page);	one result: no console error, no request
+ *		await t.close(page);	one result: page.problems is empty
  *	});
  *
  * It prints TAP.  A page is a file; requests for anything besides the page itself and data: are
- * recorded and refused.  page.problems holds what was recorded.
+ * refused.  These, errors and warnings on the console, and exceptions are in page.problems.
  */
 "use strict";
 
@@ -56,7 +56,6 @@ function watch(page, url) {
 	});
 }
 
-/* The browser, and a page as tests use it */
 async function launch() {
 	const { chromium } = require("playwright-core");
 	const args = ["--disable-gpu", "--force-color-profile=srgb", "--hide-scrollbars"];
@@ -95,7 +94,7 @@ async function open(browser, file, o = {}) {
 
 async function close(page, name) {
 	await page.waitForTimeout(50);
-	ok(`${name || "page"}: no console error, no request`, page.problems.length === 0,
+	ok(`${name || "page"}: no error, no warning, no request`, page.problems.length === 0,
 	   page.problems.join("\n"));
 	await page.context().close();
 }
@@ -120,8 +119,8 @@ async function run(body) {
 }
 
 /*
- * Works without TAP: calls body(browser), which may add to problems.  The problems are printed to
- * stderr; if there are any, the exit status is 1.
+ * Works without TAP: calls body(browser), which may add to problems.  The first 20 problems are
+ * printed to stderr; if there are any, the exit status is 1.
  */
 async function examine(body, problems) {
 	let browser;

@@ -28,7 +28,7 @@ flock 9
 if [ -d node_modules/playwright-core ] && cmp -s package-lock.json "$lock_file"; then
 	exit 0
 fi
-[ -z "${LDB_NO_FETCH:-}" ] || fail "its driver is not here, and tests fetch nothing: make deps"
+[ -z "${LDB_NO_FETCH:-}" ] || fail "the browser's driver is not installed, and tests fetch nothing: make deps"
 command -v npm >/dev/null 2>&1 || fail "no npm: make deps"
 cp "$TOP/tests/browser/package.json" "$lock_file" . &&
 timeout 180 npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1 && exit 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests ldb-flows -o FILE.html in a browser: its tables, matrix and bands must show what ldb-flows
-# --json reports; and so must the page of a comparison.
+# Tests ldb-flows -o FILE.html in a browser: its tables and matrix must show what ldb-flows --json
+# reports, and so must the page of a comparison; bands must be drawn.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
 need_browser

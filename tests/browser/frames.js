@@ -39,7 +39,10 @@ async function drive() {
 		await next();
 		const middle = tl.from + (tl.to - tl.from) * 0.37;
 
-		/* The test zooms from the whole trace to some microseconds and back, then pans. */
+		/*
+		 * From the whole trace to some microseconds and back; then to less of it, to the
+		 * right, and down.
+		 */
 		await steps(60, () => tl.app.zoom(0.8, middle));
 		await steps(60, () => tl.app.zoom(1 / 0.8, middle));
 		await steps(12, () => tl.app.zoom(0.8, middle));

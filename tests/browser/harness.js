@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This test checks that the harness detects errors and requests. */
+/* Tests that browser.js records errors and requests of pages. */
 "use strict";
 
 const { run } = require("./browser");
@@ -15,7 +15,7 @@ run(async (t) => {
 		const page = await t.open(`${name}.html`);
 
 		await page.waitForTimeout(200);
-		t.ok(`${name}: seen`, page.problems.some((p) => pattern.test(p)), page.problems);
+		t.ok(`${name}: is recorded`, page.problems.some((p) => pattern.test(p)), page.problems);
 		await page.context().close();
 	}
 });

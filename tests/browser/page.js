@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares what page-sample.c wrote with what the page reads, and tests numbers and appearance
- * of page.js.
+ * Compares what page-sample.c wrote with what the page reads, and tests the numbers and colours of
+ * page.js.
  */
 "use strict";
 
@@ -48,10 +48,10 @@ run(async (t) => {
 
 		return [ldb.percentile(values, 99, 100), ldb.percentile(values, 1, 2), ldb.percentile([5], 99, 100)];
 	}), [198, 100, 5]);
-	t.equal("what is no color is none", await page.evaluate(() => ["--c-wait", "--nothing"].map(ldb.look.color))
+	t.equal("an unknown colour is an empty text", await page.evaluate(() => ["--c-wait", "--nothing"].map(ldb.look.color))
 		.then(([a, b]) => [/^#[0-9a-f]{6}$/.test(a), b]), [true, ""]);
 	/* Each palette has each colour, in a form that the canvas accepts. */
-	t.equal("palettes are whole", await page.evaluate(() => {
+	t.equal("each palette has each colour", await page.evaluate(() => {
 		const names = new Set(), bad = [];
 
 		for (const rule of document.styleSheets[0].cssRules)

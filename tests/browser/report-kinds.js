@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests report pages of traces of every kind; report-kinds.t has made the traces. */
+/* Tests report pages of traces of several kinds; report-kinds.t has made the traces. */
 "use strict";
 
 const { execFileSync } = require("child_process");
@@ -19,7 +19,7 @@ async function ready(t, file, o) {
 	return page;
 }
 
-/* Opens every tab and checks what it says. */
+/* Opens every tab, and returns their texts. */
 async function walk(page) {
 	const texts = {};
 
@@ -40,8 +40,8 @@ async function testFigure1(t) {
 	const page = await ready(t, "figure1.html"), texts = await walk(page);
 
 	t.equal("parts", Object.keys(texts), ["overview", "requests", "functions", "distributions", "flame", "locks"]);
-	t.ok("what was lost", texts.overview.includes("3 records overrun"), texts.overview);
-	t.ok("and not watched", texts.overview.includes("2.00 ms in 1"), texts.overview);
+	t.ok("the lost records", texts.overview.includes("3 records overrun"), texts.overview);
+	t.ok("and the observation gap", texts.overview.includes("2.00 ms in 1"), texts.overview);
 	await page.click("nav [data-id=locks]");
 	const lock = report("figure1.data", "--mutex")[0], row = (await numbers(page, "locks"))[0];
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests ldb-report -o FILE.html with traces of every kind, with hostile ones, and compared with
-# another.
+# Tests ldb-report -o FILE.html with traces of several kinds, with hostile names, and compared with
+# another trace.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
 need_browser

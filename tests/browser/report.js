@@ -21,7 +21,7 @@ function report(trace, ...args) {
 	return doc.functions || doc.locks || doc.requests || doc;
 }
 
-/* Sorts rows by their keys, so that the order does not count. */
+/* Returns the columns keys of each row, by its columns names, so that the order does not count. */
 function byName(rows, keys, names) {
 	const out = {};
 
@@ -94,7 +94,7 @@ async function compareChoice(t, page, trace, isEach, name) {
 	same(t, `${name}: percentiles of classes`, gotClass, wantedClass);
 }
 
-/* Returns what a cell of a table shows exactly, by the row's and the column's number. */
+/* Returns what each cell of a table shows: its time in ns, or else its text. */
 async function shown(page, table) {
 	return page.$$eval(`#${table} tbody tr`, (rows) => rows.map((tr) => [...tr.cells].map((td) =>
 		td.dataset.ns === undefined ? td.textContent : Number(td.dataset.ns))));
@@ -131,14 +131,16 @@ async function testTables(t, page, trace) {
 	await page.fill(".sheet .filter", `max>${half}ns`);
 	await more();
 	t.equal("a filter by a number", (await column(page, "functions", "max_ns")).length, all.filter((f) => f.max_ns > half).length);
-	const first = all[0].function;
+	const first = all[0].function, texts = (f) => [f.function, f.caller, f.file, f.func_file, f.module, f.symbol];
 
 	await page.fill(".sheet .filter", `^${first}$`);
 	await more();
 	t.equal("a filter by a regular expression", (await shown(page, "functions")).length,
-		all.filter((f) => [f.function, f.caller, f.file, f.func_file, f.module, f.symbol].includes(first)).length);
+		all.filter((f) => texts(f).includes(first)).length);
 	await page.fill(".sheet .filter", "(");
-	t.ok("one that is none does no harm", (await shown(page, "functions")).length >= 0);
+	await more();
+	t.equal("an invalid expression is searched for as it is", (await shown(page, "functions")).length,
+		all.filter((f) => texts(f).some((s) => s && s.includes("("))).length);
 	await page.fill(".sheet .filter", "");
 	await page.click("text=All columns");
 	const heads = await page.$$eval("#functions thead th", (ths) => ths.map((th) => th.dataset.key));
@@ -179,7 +181,7 @@ async function testFlame(t, page) {
 		return [check(root), root.all[0]];
 	});
 
-	t.ok("frames are what is in them", sums[0] && sums[1] > 0, sums);
+	t.ok("a frame's time is its own and that of its children", sums[0] && sums[1] > 0, sums);
 	const frames = await page.$$eval("#flame g.frame", (gs) => gs.length);
 	const name = await page.$$eval("#flame g.frame", (gs) => gs[2].getAttribute("name"));
 	const width = () => page.$eval(`#flame g.frame[name="${CSS_escape(name)}"] rect`, (r) => Number(r.getAttribute("width")));
@@ -198,7 +200,7 @@ async function testFlame(t, page) {
 	await page.fill("#flame-search", name);
 	t.ok("a search finds frames", /^[1-9][0-9]* frames/.test(await page.textContent("#flame-found")), await page.textContent("#flame-found"));
 	await page.fill("#flame-search", "(");
-	t.ok("a bad expression is told", (await page.textContent("#flame-found")).includes("not a regular"));
+	t.ok("an invalid expression is reported", (await page.textContent("#flame-found")).includes("not a regular"));
 	await page.fill("#flame-search", "");
 	await page.hover("#flame g.frame >> nth=1");
 	t.ok("a frame says how long, exactly", /[0-9] ?ns\)/.test((await page.textContent("#flame-details")).replace(/\u202f/g, " ")));
@@ -297,7 +299,7 @@ run(async (t) => {
 
 	const saved = await ready(t, smallPage, { hash: hash.slice(1) });
 
-	t.ok("a choice is kept in the address", await saved.evaluate(() => report.choice && report.choice.lo > 0), hash);
+	t.ok("a choice is restored from the address", await saved.evaluate(() => report.choice && report.choice.lo > 0), hash);
 	await t.close(saved, "saved");
 
 	const summed = await ready(t, summedPage, { width: 700, height: 900 });

@@ -46,7 +46,7 @@ function addUp(profile, frames) {
 	return rows;
 }
 
-/* Reads "12.70ms (99%)", or "1:03" for over a minute, as a range of ns. */
+/* Reads "12.70ms (99%)" as a range of ns; null: another format, such as that of minutes, "1:03". */
 function range(text) {
 	const units = { ns: 1, "µs": 1e3, "μs": 1e3, ms: 1e6, s: 1e9 };
 	const m = /^([0-9.]+)(ns|µs|μs|ms|s) /.exec(text);

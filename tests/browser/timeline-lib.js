@@ -20,7 +20,7 @@ const details = (page) => page.evaluate(() => {
 const exact = (text) => digits(/^[^n]*/.exec(text)[0]);
 const range = (page) => page.evaluate(() => tl.state.t1 - tl.state.t0);
 
-/* Frames are drawn in the order in which they were requested. */
+/* Waits until the requested frames have been drawn: that is done in the order of requests. */
 const settled = (page) => page.evaluate(() => new Promise((done) =>
 	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
 

@@ -99,14 +99,14 @@ async function whatIsMissing(t) {
 
 	await big.evaluate(() => tl.app.scroll(-1e9));
 	await big.mouse.click(box.x + 20, box.y + await big.evaluate(() => 26 + tl.layout.lanes[1].y + 12));
-	t.ok("a click on its name folds a lane", await big.evaluate(() => tl.layout.lanes[1].h) < lane / 2);
+	t.ok("a click on its name collapses a lane", await big.evaluate(() => tl.layout.lanes[1].h) < lane / 2);
 	t.ok("levels of detail show what single bars would", await big.evaluate(sameWithoutLevels));
 	await t.close(big, "a big one");
 }
 
 /*
- * Runs in the page: returns true if rows of merged bars are drawn with the same pixels as separate
- * bars.
+ * Runs in the page: returns true if rows of merged bars are drawn on the same pixels as separate
+ * bars, but for at most w / 100 pixels of all rows.
  */
 function sameWithoutLevels() {
 	const w = 1200, view = { t0: tl.from, scale: w / (tl.to - tl.from) };
@@ -118,10 +118,7 @@ function sameWithoutLevels() {
 
 			tl.paint.line(track, view, 0, w, a, false, null);
 			tl.paint.line(plain, view, 0, w, b, false, null);
-			/*
-			 * A pixel may differ at the border of a merged bar, but not in whether
-			 * anything is drawn.
-			 */
+			/* Colours may differ at the border of a merged bar. */
 			for (let x = 0; x < w; x++)
 				worst += (a[x] === 0) !== (b[x] === 0);
 		}

@@ -122,7 +122,7 @@ async function searching(t, page, report) {
 		return [count, sum, p99, max];
 	}), ["count", "total_ns", "p99_ns", "max_ns"].map((key) => lock.waits[key]));
 	await find(page, "(");
-	t.ok("a bad expression is told", /regular expression/.test(await page.textContent("#panel .bad")));
+	t.ok("an invalid expression is reported", /regular expression/.test(await page.textContent("#panel .bad")));
 	await find(page, "");
 	t.ok("no search, nothing faded", await page.evaluate(() => !tl.state.matches));
 }
@@ -284,7 +284,7 @@ async function hits(t) {
 	t.equal("an interrupt is in a row of its thread", await select("interrupt"), ["main 1"]);
 	const irq = await details(page);
 
-	t.equal("its name, its CPU, how long it took, whom it hit", [irq.name, irq.Interrupt, irq.CPU, exact(irq.Duration), irq.Request],
+	t.equal("its name, its CPU, how long it took, and the request that it interrupted", [irq.name, irq.Interrupt, irq.CPU, exact(irq.Duration), irq.Request],
 		["eth0", "eth0", "1", 1000, "1 "]);
 	t.equal("a page fault, too", await select("page_fault"), ["main 1"]);
 	t.equal("which takes no time", exact((await details(page)).Duration), 0);

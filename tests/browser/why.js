@@ -101,7 +101,7 @@ async function testNumbers(t, page, trace) {
 	return json;
 }
 
-/* Returns the least, the quartiles and the greatest of the amounts, from --json alone. */
+/* Returns the amounts of each cause, from --json alone. */
 function boxesOf(json) {
 	const by = new Map();
 
@@ -158,7 +158,7 @@ async function testBalloons(t, page, json) {
 	await page.evaluate(() => document.getElementById("balloons").scrollIntoView({ block: "center" }));
 	const balloons = await page.evaluate(() => window.page.views.balloons.balloons);
 
-	t.equal("a balloon for each of the first three causes", balloons.length, sum(json.requests.map((r) => Math.min(r.amounts.length, 3))));
+	t.equal("a circle for each of the first three causes", balloons.length, sum(json.requests.map((r) => Math.min(r.amounts.length, 3))));
 	await drawn(t, page, "they are drawn", "balloons", await page.evaluate(() => {
 		const b = window.page.views.balloons;
 
@@ -226,7 +226,7 @@ async function testBlame(t, page, json, trace) {
 
 	t.ok("a frame says how long, exactly", frames.some((f) => details.includes(`(${String(f.all_ns).replace(/\B(?=(\d{3})+(?!\d))/g, " ")} ns)`)), details);
 	await page.fill("#blame-search", "(");
-	t.ok("a bad expression is told", (await page.textContent("#blame-found")).includes("not a regular"));
+	t.ok("an invalid expression is reported", (await page.textContent("#blame-found")).includes("not a regular"));
 	await page.fill("#blame-search", ".");
 	t.ok("a search finds frames", /^[1-9][0-9]* frames/.test(await page.textContent("#blame-found")));
 	await page.fill("#blame-search", "");
@@ -265,7 +265,7 @@ async function testCpus(t, page, trace) {
 
 	await page.evaluate(() => document.getElementById("cpus").scrollIntoView({ block: "center" }));
 	t.equal("as --cpus --json says", await page.evaluate(() => window.page.why.doc.cpus), cpus);
-	t.ok("no CPU was busy for longer than the targets lived", cpus.cpus.every((c) => c.known_ns <= cpus.lifetime_ns + 10 &&
+	t.ok("no CPU was busy for longer than the targets lasted", cpus.cpus.every((c) => c.known_ns <= cpus.lifetime_ns + 10 &&
 		c.known_ns === sum(c.contexts.map((k) => k.ns))), cpus);
 	const spots = await page.evaluate(() => {
 		const box = document.getElementById("cpus").getBoundingClientRect();
@@ -284,7 +284,7 @@ async function testQueues(t, page, trace) {
 
 	t.ok("requests were behind others", queues.length > 0);
 	t.equal("queues are those of --queues --json", await page.evaluate(() => window.page.why.doc.queues), queues);
-	t.ok("disks are as many as there are targets", queues.every((q) => sum(q.more.map((m) => m.requests)) === q.depth.count && q.box.count === q.depth.count));
+	t.ok("there are as many dots as targets", queues.every((q) => sum(q.more.map((m) => m.requests)) === q.depth.count && q.box.count === q.depth.count));
 	await page.evaluate(() => document.getElementById("queues").scrollIntoView({ block: "center" }));
 	const spots = await page.evaluate(() => {
 		const box = document.getElementById("queues").getBoundingClientRect();
@@ -300,7 +300,7 @@ async function testQueues(t, page, trace) {
 async function testAddress(t, json) {
 	const page = await ready(t, knownPage, { hash: `req=${json.requests[7].req}&cause=2`, dark: true });
 
-	t.equal("the address is believed", await page.evaluate(() => [window.page.state.target, window.page.state.cause]), [7, 2]);
+	t.equal("the selection is restored from the address", await page.evaluate(() => [window.page.state.target, window.page.state.cause]), [7, 2]);
 	t.equal("of the request", await page.textContent("#sentence"), json.requests[7].sentence);
 	for (const theme of ["light", "dark"])
 		for (const palette of ["calm", "safe"])
@@ -312,7 +312,7 @@ async function testAddress(t, json) {
 	await t.close(page, "an address");
 	const odd = await ready(t, knownPage, { hash: "req=99999999999999999999&cause=-7&group=%3Cb%3E&x", width: 480 });
 
-	t.equal("what is not there is not picked", await odd.evaluate(() => [window.page.state.target, window.page.state.cause, window.page.state.group]), [-1, -1, ""]);
+	t.equal("what does not exist is not selected", await odd.evaluate(() => [window.page.state.target, window.page.state.cause, window.page.state.group]), [-1, -1, ""]);
 	t.ok("a narrow window is not scrolled sideways", await odd.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 	await t.close(odd, "a narrow window");
 }
