@@ -250,14 +250,15 @@ static void compare(const struct point *pt, bool pending)
 		     got.unlock_rc, want.unlock_rc, got.lock_free, want.lock_free,
 		     got.sem_value, want.sem_value, got.joined, want.joined);
 	if (pt->sem && pending) {
-		is_int(got.sem_value, want.cancelled, "the semaphore was not taken by a cancelled thread");
+		is_int(got.sem_value, want.cancelled,
+		       "the semaphore was not taken by a cancelled thread");
 		return;
 	}
 	if (pending)
 		return;
 	is_int(harness_count(LDB_EV_LOCK_WAIT, pt->kind, NULL), 1, "the wait is recorded");
 	is_int(harness_last(LDB_EV_LOCK_WAIT, pt->kind, NULL)->flags,
-	       pt->kind | LDB_LOCK_F_FAILED, "as one that failed");
+	       pt->kind | LDB_LOCK_F_FAILED, "the wait is recorded as failed");
 	if (pt->cond)
 		is_int(w.nr_held, 1, "the shim knows that the handler holds the mutex");
 }
@@ -289,8 +290,9 @@ static void lock_is_no_point(void)
 	is_int(w.cleaned, 0, "a cancelled thread still waits for its mutex");
 	fn->pthread_mutex_unlock(&w.m);
 	next_table.pthread_join(t, &ret);
-	ok(w.cleaned && ret == PTHREAD_CANCELED, "gets it, and ends at a cancellation point");
-	ok(!waiters_seen(&w.m), "nobody waits any more");
+	ok(w.cleaned && ret == PTHREAD_CANCELED,
+	   "it gets the mutex, and ends at a cancellation point");
+	ok(!waiters_seen(&w.m), "no waiter is counted after its end");
 	harness_stop();
 }
 
@@ -317,7 +319,7 @@ static void asynchronous(void)
 	pthread_cancel(t);
 	next_table.pthread_join(t, &ret);
 	ok(ret == PTHREAD_CANCELED, "asynchronous cancellation in a lock");
-	ok(!waiters_seen(&w.m), "leaves no waiter behind");
+	ok(!waiters_seen(&w.m), "asynchronous cancellation in a lock leaves no waiter behind");
 	fn->pthread_mutex_unlock(&w.m);
 	harness_stop();
 }

@@ -127,7 +127,8 @@ static void uncontended(void)
 		pthread_rwlock_unlock(&l);
 	}
 	is_int(harness_nr(), 0, "level wait: nothing is written without contention");
-	is_int(thread_self()->list->nr_held, 0, "and the list is empty");
+	is_int(thread_self()->list->nr_held, 0,
+	       "level wait: after it the list of held locks is empty");
 	harness_start(LDB_MUTEX_HOLD, 0);
 	harness_gen = 7 << 16;
 	pthread_mutex_lock(&m);
@@ -135,9 +136,9 @@ static void uncontended(void)
 	is_int(harness_nr(), 1, "level hold: one record for a hold");
 	is_int(harness_last(HOLD, LDB_LOCK_MUTEX, &m)->flags,
 	       LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, "its flags");
-	is_int(harness_last(HOLD, 0, &m)->gen, 7 << 16, "its generation");
+	is_int(harness_last(HOLD, 0, &m)->gen, 7 << 16, "the hold's generation");
 	ok(harness_last(HOLD, 0, &m)->end > harness_last(HOLD, 0, &m)->begin,
-	   "its begin is before its end");
+	   "the hold begins before it ends");
 	harness_start(LDB_MUTEX_HOLD, FAR);
 	pthread_mutex_lock(&m);
 	pthread_mutex_unlock(&m);
@@ -202,28 +203,29 @@ static void contended(const char *name, void *lock, unsigned kind, bool has_owne
 	other_wait_took(&o);
 	hold = harness_last(HOLD, kind, lock);
 	is_int(harness_count(HOLD, kind, lock), 1, "the unlock that sees a waiter is written");
-	ok(hold->tid == (uint32_t)syscall(SYS_gettid), "by this thread");
-	is_int(hold->flags, kind, "its begin was not stamped");
-	ok(hold->begin == 0 && hold->gen == 0x30000, "but bounded by the generation");
-	ok(hold->end >= begin && hold->end <= end, "it ends at the unlock");
+	ok(hold->tid == (uint32_t)syscall(SYS_gettid), "the hold is this thread's");
+	is_int(hold->flags, kind, "the hold's begin was not stamped");
+	ok(hold->begin == 0 && hold->gen == 0x30000,
+	   "the hold's begin is bounded by the generation");
+	ok(hold->end >= begin && hold->end <= end, "the hold ends at the unlock");
 	ok(lies_in(harness_site(hold), (void *)take, 256), "site: the call that took it");
 	is_int(hold->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
 	is_int(harness_count(WAIT, 0, NULL), 0, "the wait is not written before the unlock");
 	other_finish(&o);
 	wait = harness_last(WAIT, kind, lock);
-	is_int(harness_count(WAIT, kind, lock), 1, "then it is written");
-	is_int(wait->tid, o.tid, "by the thread that waited");
+	is_int(harness_count(WAIT, kind, lock), 1, "the wait is written after the unlock");
+	is_int(wait->tid, o.tid, "the wait is that of the thread that waited");
 	is_int(wait->flags, kind, "its flags");
-	is_int(wait->owner, has_owner ? syscall(SYS_gettid) : 0, "its owner");
-	is_int(wait->gen, 0x50000, "its generation");
+	is_int(wait->owner, has_owner ? syscall(SYS_gettid) : 0, "the wait's owner");
+	is_int(wait->gen, 0x50000, "the wait's generation");
 	ok(wait->begin < begin && wait->end >= begin && wait->end - wait->begin > 1000000,
-	   "its interval holds the unlock");
+	   "the wait's interval contains the unlock");
 	late = harness_last(HOLD, kind, lock);
-	is_int(harness_count(HOLD, kind, lock), 2, "and the hold that followed");
+	is_int(harness_count(HOLD, kind, lock), 2, "the hold after the wait is written");
 	ok(late->flags == (kind | LDB_LOCK_F_BEGIN_EXACT) && late->begin == wait->end,
-	   "which began when the wait ended");
+	   "this hold began when the wait ended");
 	is_int(harness_nr(), 3, "nothing else");
-	ok(!waiters_seen(lock), "nobody waits any more");
+	ok(!waiters_seen(lock), "no waiter is counted after the wait");
 	harness_stop();
 	harness_gen = 0;
 }
@@ -274,13 +276,13 @@ static void readers(void)
 	other_start(&writer);
 	wait_for_waiter(&l);
 	pthread_rwlock_unlock(&l);
-	is_int(harness_nr(), 0, "a reader that still holds it writes nothing");
+	is_int(harness_nr(), 0, "for a reader that still holds the lock nothing is written");
 	pthread_rwlock_unlock(&l);
 	is_int(harness_count(HOLD, LDB_LOCK_RWLOCK_RD, &l), 1,
-	       "its last unlock is a reader's hold");
+	       "the last reader's unlock is recorded as a reader's hold");
 	other_finish(&writer);
 	is_int(harness_last(WAIT, LDB_LOCK_RWLOCK_WR, &l)->owner, 0,
-	       "nobody knows which reader a writer waits for");
+	       "a writer's wait for readers names no owner");
 	harness_stop();
 }
 
@@ -297,8 +299,9 @@ static void recursive(void)
 	pthread_mutex_unlock(&m);
 	is_int(harness_nr(), 0, "inner unlocks are not written");
 	pthread_mutex_unlock(&m);
-	is_int(harness_nr(), 1, "the outermost is");
-	is_int(thread_self()->list->nr_held, 0, "and the list is empty");
+	is_int(harness_nr(), 1, "the outermost unlock is written");
+	is_int(thread_self()->list->nr_held, 0,
+	       "after the outermost unlock the list of held locks is empty");
 	harness_stop();
 }
 
@@ -317,20 +320,23 @@ static void owner_dead(void)
 	other_start(&o);
 	other_finish(&o);
 	is_int(pthread_mutex_lock(&m), EOWNERDEAD, "the owner of a robust mutex died");
-	is_int(thread_self()->list->nr_held, 1, "it is held");
+	is_int(thread_self()->list->nr_held, 1,
+	       "a lock of a robust mutex that returns EOWNERDEAD holds it");
 	pthread_mutex_consistent(&m);
 	pthread_mutex_unlock(&m);
 	is_int(harness_last(HOLD, 0, &m)->flags, LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT,
-	       "and the hold written");
+	       "the hold of such a mutex is written");
 	harness_start(LDB_MUTEX_WAIT, 0);
 	o = (struct other){ .take = do_pthread_mutex_lock, .lock = &m };
 	other_start(&o);
 	other_finish(&o);
-	is_int(pthread_mutex_trylock(&m), EOWNERDEAD, "by trylock, too");
-	is_int(thread_self()->list->nr_held, 1, "it is held");
+	is_int(pthread_mutex_trylock(&m), EOWNERDEAD, "trylock finds out that the owner died, too");
+	is_int(thread_self()->list->nr_held, 1,
+	       "a trylock that returns EOWNERDEAD holds the mutex");
 	pthread_mutex_unlock(&m);
-	is_int(pthread_mutex_lock(&m), ENOTRECOVERABLE, "one that was not made consistent");
-	is_int(thread_self()->list->nr_held, 0, "is not");
+	is_int(pthread_mutex_lock(&m), ENOTRECOVERABLE,
+	       "a robust mutex that was not made consistent cannot be locked");
+	is_int(thread_self()->list->nr_held, 0, "a mutex that cannot be locked is not held");
 	harness_stop();
 }
 
@@ -352,18 +358,20 @@ static void failures(void)
 	ts.tv_nsec = (ts.tv_nsec + 10000000) % 1000000000;
 	is_int(pthread_mutex_timedlock(&m, &ts), ETIMEDOUT, "a lock that times out");
 	r = harness_last(WAIT, LDB_LOCK_MUTEX, &m);
-	is_int(r->flags, LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED, "is a failed wait");
-	is_int(r->owner, o.tid, "for its owner");
-	is_int(thread_self()->list->nr_held, 0, "and is not held");
+	is_int(r->flags, LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED,
+	       "a lock that times out is recorded as a failed wait");
+	is_int(r->owner, o.tid, "the failed wait names the mutex's owner");
+	is_int(thread_self()->list->nr_held, 0, "a mutex whose lock timed out is not held");
 	is_int(pthread_mutex_trylock(&m), EBUSY, "a trylock that fails");
-	is_int(harness_nr(), 1, "is not written");
+	is_int(harness_nr(), 1, "a trylock that fails is not recorded");
 	other_finish(&o);
 	harness_start(LDB_MUTEX_WAIT, 0);
 	pthread_mutex_lock(&check);
 	is_int(pthread_mutex_lock(&check), EDEADLK, "a deadlock found");
-	is_int(harness_nr(), 0, "is no wait");
+	is_int(harness_nr(), 0, "a deadlock that was found is not recorded as a wait");
 	pthread_mutex_unlock(&check);
-	is_int(thread_self()->list->nr_held, 0, "and the first lock is given back");
+	is_int(thread_self()->list->nr_held, 0,
+	       "the first lock was released, so the list is empty");
 	harness_stop();
 }
 
@@ -389,20 +397,21 @@ static void condition(void)
 	is_int(harness_nr(), 2, "a wait for a condition: the hold before, and the wait");
 	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
 	wait = harness_last(WAIT, LDB_LOCK_COND, &c);
-	ok(hold->end <= wait->begin && wait->begin < wait->end, "in this order");
+	ok(hold->end <= wait->begin && wait->begin < wait->end,
+	   "the hold ends before the wait begins");
 	is_int(wait->flags, LDB_LOCK_COND, "its flags");
 	is_int(thread_self()->list->nr_held, 1, "afterwards the mutex is held");
 	pthread_mutex_unlock(&m);
 	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
-	is_int(harness_nr(), 3, "its unlock is written");
+	is_int(harness_nr(), 3, "the unlock after the wait for a condition is written");
 	ok(hold->begin == wait->end && hold->flags & LDB_LOCK_F_BEGIN_EXACT,
 	   "the new hold begins with the end of the wait");
 	next_table.pthread_join(t, NULL);
 	pthread_mutex_lock(&m);
 	pthread_cond_timedwait(&c, &m, &past);
 	is_int(harness_last(WAIT, LDB_LOCK_COND, &c)->flags, LDB_LOCK_COND | LDB_LOCK_F_FAILED,
-	       "a timeout is a failed wait");
-	is_int(thread_self()->list->nr_held, 1, "and the mutex is held");
+	       "a wait for a condition that times out is recorded as failed");
+	is_int(thread_self()->list->nr_held, 1, "after the timeout the mutex is held");
 	pthread_mutex_unlock(&m);
 	harness_start(LDB_MUTEX_WAIT, FAR);
 	pthread_mutex_lock(&m);
@@ -553,7 +562,7 @@ static void across_sessions(void)
 	pthread_mutex_unlock(&m);
 	other_finish(&o);
 	is_int(harness_nr(), 0, "the recording ends during a wait: nothing is written");
-	ok(!waiters_seen(&m), "nobody waits any more");
+	ok(!waiters_seen(&m), "no waiter is counted after the end of the recording");
 }
 
 static void kept_back(void)
@@ -634,10 +643,10 @@ static void many(void)
 		pthread_mutex_unlock(&m[n]);
 	for (int n = 1; n < 8; n += 2)
 		pthread_mutex_unlock(&m[n]);
-	is_int(harness_nr(), 8, "unlocked in any order");
+	is_int(harness_nr(), 8, "locks that are unlocked in any order are recorded");
 	for (int n = 0; n < 8; n++)
 		exact &= harness_count(HOLD, 0, &m[n]) == 1;
-	ok(exact, "each once");
+	ok(exact, "each of these locks is recorded once");
 	harness_stop();
 }
 

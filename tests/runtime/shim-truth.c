@@ -156,9 +156,9 @@ static void test(const char *name, enum ldb_mutex_level level)
 	}
 	diag("%s: %u waits, %u holds, %u records", name, nr[0], nr[1], harness_nr());
 	is_int(missing[0], 0, "every wait is recorded");
-	ok(nr[0] > 0, "and there were waits");
+	ok(nr[0] > 0, "the test has made waits");
 	is_int(missing[1], 0, "every hold is recorded");
-	ok(level != LDB_MUTEX_HOLD || nr[1] > 0, "and there were holds");
+	ok(level != LDB_MUTEX_HOLD || nr[1] > 0, "the test has made holds");
 }
 
 int main(void)

@@ -92,7 +92,7 @@ static void jumps(void)
 		ok(!top(), "no record is left of those below");
 		ENTER(&f);
 		lands(go_deep);
-		ok(top() == &f, "the caller's is");
+		ok(top() == &f, "the caller's record is left");
 		leave(&f);
 	}
 }
@@ -167,9 +167,11 @@ static void foreign_stack(bool known)
 	seen_in_coroutine = NULL;
 	swapcontext(&main_context, &coroutine);
 	if (known)
-		ok(seen_in_coroutine == &f, "a jump within a registered stack keeps its caller's record");
+		ok(seen_in_coroutine == &f,
+		   "a jump within a registered stack keeps its caller's record");
 	else
-		ok(!seen_in_coroutine, "on a stack nobody registered nothing is touched");
+		ok(!seen_in_coroutine,
+		   "a jump within a stack that is not registered changes no record");
 	if (known)
 		stack_unregister(stack);
 	harness_block.top = NULL;
@@ -191,37 +193,39 @@ static void disorder(void)
 
 	harness_block.top = &f[0];
 	unwind_pop_below((uintptr_t)&f[1]);
-	ok(top() == &f[1], "in order: cut where it should be");
+	ok(top() == &f[1], "a chain in order is cut at the frame to which control jumps");
 
 	harness_block.top = &f[0];
 	f[1].gen = 0x1234;
 	unwind_pop_below(above);
-	ok(top() == &f[0], "a record without the canary: left alone");
+	ok(top() == &f[0], "a chain with a record without canary is not changed");
 	f[1].gen = LDB_CANARY;
 
 	f[1].prev = &f[0];
 	unwind_pop_below(above);
-	ok(top() == &f[0], "a chain that turns back: left alone");
+	ok(top() == &f[0], "a chain that turns back is not changed");
 
 	f[1].prev = (struct ldb_frame *)gone;
 	unwind_pop_below(above);
-	ok(top() == &f[0], "a record where nothing is mapped: not followed");
+	ok(top() == &f[0], "a record in unmapped memory is not followed");
 
 	f[1].prev = (struct ldb_frame *)((uintptr_t)&f[2] + 1);
 	unwind_pop_below(above);
-	ok(top() == &f[0], "a crooked address: not followed");
+	ok(top() == &f[0], "an address that is not aligned is not followed");
 
 	harness_block.top = (struct ldb_frame *)(thread_self()->stack_lo + 64);
 	unwind_pop_below(above);
-	ok(top() == (void *)(thread_self()->stack_lo + 64), "below the stack pointer: not followed");
+	ok(top() == (void *)(thread_self()->stack_lo + 64),
+	   "an address below the stack pointer is not followed");
 
 	harness_block.top = (struct ldb_frame *)(thread_self()->stack_hi - 8);
 	unwind_pop_below(thread_self()->stack_hi - 1);
-	ok(top() == (void *)(thread_self()->stack_hi - 8), "across the end of the stack: not followed");
+	ok(top() == (void *)(thread_self()->stack_hi - 8),
+	   "an address across the end of the stack is not followed");
 
 	harness_block.top = &f[0];
 	unwind_pop_below((uintptr_t)gone);
-	ok(top() == &f[0], "a jump to an unknown stack: left alone");
+	ok(top() == &f[0], "a jump to an unknown stack changes no record");
 	harness_block.top = NULL;
 }
 

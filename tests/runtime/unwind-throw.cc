@@ -88,13 +88,18 @@ int main()
 	ldb_frame f;
 
 	shim_init();
-	ok(catches(4) && !harness_block.top, "caught where nobody has a record");
+	ok(catches(4) && !harness_block.top,
+	   "an exception caught where no caller has a record: none is left");
 	enter(&f);
-	ok(catches(0) && harness_block.top == &f, "one frame down: the caller's record stays");
-	ok(catches(7) && harness_block.top == &f, "eight frames down");
+	ok(catches(0) && harness_block.top == &f,
+	   "an exception one frame down: the caller's record stays");
+	ok(catches(7) && harness_block.top == &f,
+	   "an exception eight frames down: the caller's record stays");
 	seen_in_cleanup = nullptr;
-	ok(catches_behind(3) && harness_block.top == &f, "through a destructor");
-	ok(seen_in_cleanup == &f, "in which the chain was healed already");
-	ok(catches_again(3) && harness_block.top == &f, "thrown again out of a catch block");
+	ok(catches_behind(3) && harness_block.top == &f,
+	   "an exception through a destructor: the caller's record stays");
+	ok(seen_in_cleanup == &f, "in this destructor the chain is repaired already");
+	ok(catches_again(3) && harness_block.top == &f,
+	   "an exception thrown again in a catch block: the caller's record stays");
 	return done();
 }

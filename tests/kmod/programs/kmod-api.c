@@ -55,17 +55,17 @@ static void test_create(void)
 	is_int(CREATE(size, 44), -EINVAL, "another size");
 	is_int(CREATE(flags, 2), -EINVAL, "an unknown flag");
 	is_int(CREATE(pid, -1), -EINVAL, "a negative pid");
-	is_int(CREATE(pid, 1 << 29), -ESRCH, "a pid that is not there");
+	is_int(CREATE(pid, 1 << 29), -ESRCH, "a pid that does not exist");
 	is_int(CREATE(events, LDB_GROUP_ALL + 1), -EINVAL, "an unknown group");
 	is_int(CREATE(events, 0), 0, "no group");
-	is_int(CREATE(ring_order, 7), -EINVAL, "too small a ring");
-	is_int(CREATE(ring_order, 21), -EINVAL, "too large a ring");
-	is_int(CREATE(ring_order, 0xffffffff), -EINVAL, "a ring beyond all measure");
+	is_int(CREATE(ring_order, 7), -EINVAL, "a ring that is too small");
+	is_int(CREATE(ring_order, 21), -EINVAL, "a ring that is too large");
+	is_int(CREATE(ring_order, 0xffffffff), -EINVAL, "the largest ring order");
 	is_int(CREATE(nr_scanners, LDB_MAX_SCANNERS + 1), -EINVAL, "too many scanners");
-	is_int(CREATE(max_threads, 0), -EINVAL, "no threads");
-	is_int(CREATE(max_threads, 4097), -EINVAL, "too many threads");
+	is_int(CREATE(max_threads, 0), -EINVAL, "max_threads 0");
+	is_int(CREATE(max_threads, 4097), -EINVAL, "max_threads too large");
 	is_int(CREATE(clock_id, 3), -EINVAL, "an unknown clock");
-	is_int(CREATE(clock_id, LDB_CLOCK_MONO), 0, "the clock that is always there");
+	is_int(CREATE(clock_id, LDB_CLOCK_MONO), 0, "CLOCK_MONOTONIC");
 	is_int(CREATE(pad, 1), -EINVAL, "pad");
 	c.nr_scanners = 4;
 	c.scan_ring_order = 24;
@@ -76,7 +76,7 @@ static void test_create(void)
 	c = dev_default();
 	is_int(dev_open(&d, &c), 0, "a session");
 	is_int(dev_ioctl(d.fd, LDB_IOC_CREATE, &c), -EBUSY, "a second one on the file");
-	ok(d.c.total_size && d.c.clock_id, "it says its size and clock");
+	ok(d.c.total_size && d.c.clock_id, "CREATE returns the session's size and clock");
 	dev_close(&d);
 }
 
@@ -96,9 +96,10 @@ static void test_layout(void)
 	is_int(i->nr_rings, i->nr_cpus + 2, "rings");
 	is_int(i->total_size, d.c.total_size, "total size");
 	is_int(i->scan_rings_off + 2 * i->scan_ring_stride, i->total_size, "the last ring ends it");
-	is_int(i->rings_off + i->nr_cpus * i->ring_stride, i->scan_rings_off, "rings of CPUs before it");
+	is_int(i->rings_off + i->nr_cpus * i->ring_stride, i->scan_rings_off,
+	       "rings of CPUs before it");
 	is_int(i->clock_id, d.c.clock_id, "clock");
-	ok(i->tsc_hz > 1000000, "its frequency");
+	ok(i->tsc_hz > 1000000, "the clock's frequency");
 	ok(i->nr_cpus >= nr_cpus(), "all CPUs");
 	/* Checks that each page can be read and written, and is zero except for the info page. */
 	bool zero = true;
@@ -107,11 +108,11 @@ static void test_layout(void)
 		zero &= *(uint64_t *)(d.base + off) == 0;
 		*(uint64_t *)(d.base + off + 8) = off;
 	}
-	ok(zero, "it is zeroed");
+	ok(zero, "the session's memory is zeroed");
 	zero = true;
 	for (uint64_t off = 4096; off < i->total_size; off += 4096)
 		zero &= *(uint64_t *)(d.base + off + 8) == off;
-	ok(zero, "and all different pages");
+	ok(zero, "the session's pages are different pages");
 	dev_close(&d);
 }
 
@@ -155,16 +156,19 @@ static void test_mmap(void)
 	if (!is_int(dev_open(&d, &c), 0, "a session") || !is_int(dev_map(&d), 0, "map it"))
 		return;
 	is_int(map_error(d.fd, PROT_READ, MAP_PRIVATE, 0), -EINVAL, "a private mapping");
-	is_int(map_error(d.fd, PROT_READ | PROT_EXEC, MAP_SHARED, 0), -EPERM, "an executable one");
-	ok(mprotect(d.base, 4096, PROT_READ | PROT_EXEC) && errno == EACCES, "made executable later");
-	is_int(map_error(d.fd, PROT_READ, MAP_SHARED, d.c.total_size / 2 & ~4095ULL), 0, "a part");
+	is_int(map_error(d.fd, PROT_READ | PROT_EXEC, MAP_SHARED, 0), -EPERM,
+	       "an executable mapping");
+	ok(mprotect(d.base, 4096, PROT_READ | PROT_EXEC) && errno == EACCES,
+	   "a mapping that is made executable later");
+	is_int(map_error(d.fd, PROT_READ, MAP_SHARED, d.c.total_size / 2 & ~4095ULL), 0,
+	       "a mapping of a part");
 	p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, d.fd, d.c.total_size - 4096);
-	ok(p != MAP_FAILED, "beyond the end");
+	ok(p != MAP_FAILED, "a mapping that extends beyond the end");
 	is_int(touch(p, false), 0, "the last page is there");
-	is_int(touch(p + 4096, false), SIGBUS, "what is beyond is SIGBUS");
+	is_int(touch(p + 4096, false), SIGBUS, "access beyond the end raises SIGBUS");
 	munmap(p, 8192);
 	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, d.fd, 1ULL << 40);
-	is_int(touch(p, false), SIGBUS, "far beyond is SIGBUS");
+	is_int(touch(p, false), SIGBUS, "access far beyond the end raises SIGBUS");
 	munmap(p, 4096);
 	ok(mremap(d.base, 4096, 8192, MREMAP_MAYMOVE) == MAP_FAILED, "a mapping does not grow");
 	dev_close(&d);
@@ -190,7 +194,8 @@ static void test_split(void)
 	e = dev_events(&d);
 	ok(e.nr > 2 && !e.holes, "split: %zu events in them", e.nr);
 	events_free(&e);
-	is_int(((struct ldb_ring_hdr *)(d.base + d.info.rings_off))->head, 0, "split: none elsewhere");
+	is_int(((struct ldb_ring_hdr *)(d.base + d.info.rings_off))->head, 0,
+	       "split: none elsewhere");
 	dev_close(&d);
 }
 
@@ -214,26 +219,27 @@ static void test_reg(void)
 	is_int(dev_reg(&d, tid, 0, 0), -ENXIO, "REG before JOIN");
 	is_int(dev_ioctl(d.fd, LDB_IOC_JOIN, NULL), 0, "JOIN");
 	is_int(dev_ioctl(d.fd, LDB_IOC_JOIN, NULL), -EBUSY, "JOIN again");
-	is_int(dev_reg(&d, tid, d.c.max_threads, 0), -EINVAL, "a page that is not there");
-	is_int(dev_reg(&d, tid, 0xffffffff, 0), -EINVAL, "nor this one");
+	is_int(dev_reg(&d, tid, d.c.max_threads, 0), -EINVAL,
+	       "the first page index that does not exist");
+	is_int(dev_reg(&d, tid, 0xffffffff, 0), -EINVAL, "the largest page index");
 	is_int(reg_with(&d, tid, 0, 0x10000, 0, 0), -EINVAL, "a block of more than 16 bits");
 	is_int(reg_with(&d, tid, 0, 0, 0, 1), -EINVAL, "pad");
 	is_int(reg_with(&d, tid, 0, 0, 0xffffffff81000000ULL, 0), -EINVAL, "a block in the kernel");
-	is_int(dev_reg(&d, 1, 0, 0), -ESRCH, "a thread of others");
+	is_int(dev_reg(&d, 1, 0, 0), -ESRCH, "a thread of another process");
 	is_int(dev_reg(&d, 0, 0, 0), -ESRCH, "tid 0");
 	is_int(dev_ioctl(d.fd, LDB_IOC_REG, (void *)8), -EFAULT, "REG from nowhere");
 
 	page = dev_page(&d, 3);
 	is_int(dev_reg(&d, tid, 3, 0), 0, "REG");
-	ok(page->k_seq & 1 && page->k_oncpu == 1, "who registers itself is on a CPU");
+	ok(page->k_seq & 1 && page->k_oncpu == 1, "a thread that registers itself is on a CPU");
 	is_int(page->k_tid, tid, "its tid");
-	is_int(page->k_slot_gen, 1, "first of the page");
+	is_int(page->k_slot_gen, 1, "the page's first registration");
 	is_int(dev_stats(&d).threads, 1, "one thread");
-	is_int(dev_reg(&d, tid, 3, 0), 0, "the same again");
-	is_int(page->k_slot_gen, 2, "second of the page");
-	is_int(dev_reg(&d, tid, 4, 0), 0, "another page");
-	ok(!page->k_tid && !page->k_seq, "the first is free");
-	is_int(dev_page(&d, 4)->k_tid, tid, "the other is not");
+	is_int(dev_reg(&d, tid, 3, 0), 0, "the same REG again");
+	is_int(page->k_slot_gen, 2, "the page's second registration");
+	is_int(dev_reg(&d, tid, 4, 0), 0, "REG with another page");
+	ok(!page->k_tid && !page->k_seq, "the thread's first page is free again");
+	is_int(dev_page(&d, 4)->k_tid, tid, "the thread has the other page");
 	is_int(dev_stats(&d).threads, 1, "still one thread");
 	is_int(dev_ioctl(d.fd, LDB_IOC_UNREG, &tid), 0, "UNREG");
 	is_int(dev_ioctl(d.fd, LDB_IOC_UNREG, &tid), -ESRCH, "UNREG again");
@@ -308,7 +314,7 @@ static void test_reg_others(void)
 		bail_out("write");
 	for (int i = 0; i < 1000 && !(page->k_seq & 1); i++)
 		msleep(1);
-	ok(page->k_seq & 1 && page->k_seq > seq, "and to be awake when it is");
+	ok(page->k_seq & 1 && page->k_seq > seq, "it is known to run after it woke up");
 	dev_close(&d);
 
 	/*
@@ -325,12 +331,12 @@ static void test_reg_others(void)
 		}
 		page = dev_page(&d, 0);
 		is_int(saw.rc, 0, "REG of a thread that runs since before");
-		ok(saw.seq & 1 && saw.oncpu, "it is known to run");
-		is_int(saw.slot, 1, "its CPU says so too");
-		is_int(saw.tid, sleeper_tid, "with its tid");
-		is_int(dev_reg(&d, gettid_(), 0, 0), 0, "its page for another thread");
-		is_int(page->k_tid, gettid_(), "that has it");
-		is_int(dev_stats(&d).threads, 1, "alone");
+		ok(saw.seq & 1 && saw.oncpu, "a thread that runs is known to run");
+		is_int(saw.slot, 1, "the ring of its CPU names its page");
+		is_int(saw.tid, sleeper_tid, "the ring of its CPU names its tid");
+		is_int(dev_reg(&d, gettid_(), 0, 0), 0, "REG of another thread with the same page");
+		is_int(page->k_tid, gettid_(), "the page is that of the other thread");
+		is_int(dev_stats(&d).threads, 1, "the first thread is not registered any more");
 		spin = false;
 		pthread_join(t, NULL);
 		is_int(page->k_tid, gettid_(), "the end of the one before does not change it");
@@ -418,16 +424,18 @@ static void test_fork(void)
 		*(volatile uint64_t *)(d.base + off + 4088) = 0x1234567;
 	for (uint64_t off = 4096 * 7; off < d.info.stacks_off; off += 4096 * 7)
 		*(volatile uint64_t *)(d.base + off) = 0x1234567;
-	is_int(in_child(child_inherits, &d), 0, "a child reads nothing of the parent's");
+	is_int(in_child(child_inherits, &d), 0, "a child reads nothing of the parent's session");
 	for (uint64_t off = 0; off < d.c.total_size; off += 4096 * 7)
 		whole &= *(volatile uint64_t *)(d.base + off) != 0x7654321;
-	ok(whole, "and writes nothing of it");
-	is_int(in_child(child_maps, &d), EPERM, "a child cannot map it");
-	is_int(in_child(child_registers, &d), EPERM, "nor register");
-	is_int(in_child(child_joins, &d), EBUSY, "nor join");
-	is_int(in_child(child_creates, &d), EBUSY, "nor create");
-	is_int(in_child(child_has_own, &d), 0, "but have a session of its own");
-	is_int(in_child(child_of_nobody, &d), EPERM, "a pid needs a privilege");
+	ok(whole, "a child changes nothing of the parent's session");
+	is_int(in_child(child_maps, &d), EPERM, "a child cannot map the parent's session");
+	is_int(in_child(child_registers, &d), EPERM,
+	       "a child cannot register with the parent's session");
+	is_int(in_child(child_joins, &d), EBUSY, "a child cannot join the parent's session");
+	is_int(in_child(child_creates, &d), EBUSY,
+	       "a child cannot create a session on the parent's file");
+	is_int(in_child(child_has_own, &d), 0, "a child can have a session of its own");
+	is_int(in_child(child_of_nobody, &d), EPERM, "a session of a pid needs a privilege");
 	dev_close(&d);
 }
 
@@ -437,18 +445,22 @@ static void test_one_session_each(void)
 	struct dev d, other;
 
 	dev_self(&d, NULL);
-	is_int(dev_open(&other, NULL), 0, "a second session");
-	is_int(dev_ioctl(other.fd, LDB_IOC_JOIN, NULL), -EEXIST, "the group has one already");
+	is_int(dev_open(&other, NULL), 0, "a second session can be created");
+	is_int(dev_ioctl(other.fd, LDB_IOC_JOIN, NULL), -EEXIST,
+	       "the program cannot join a second session");
 	dev_close(&other);
 	c.pid = getpid();
-	is_int(dev_open(&other, &c), -EEXIST, "also when it is named");
+	is_int(dev_open(&other, &c), -EEXIST, "a second session of the same pid is refused");
 	dev_close(&d);
-	is_int(dev_open(&other, &c), 0, "it has none any more");
-	is_int(dev_ioctl(other.fd, LDB_IOC_JOIN, NULL), -EBUSY, "nobody joins a named one");
-	is_int(dev_reg(&other, gettid_(), 0, 0), -ENXIO, "nor registers");
+	is_int(dev_open(&other, &c), 0,
+	       "a session of this pid is possible after the first one ended");
+	is_int(dev_ioctl(other.fd, LDB_IOC_JOIN, NULL), -EBUSY,
+	       "a session of a pid cannot be joined");
+	is_int(dev_reg(&other, gettid_(), 0, 0), -ENXIO,
+	       "a session of a pid takes no registration");
 	dev_close(&other);
 	c.pid = 2;
-	is_int(dev_open(&other, &c), -EINVAL, "not a kernel thread");
+	is_int(dev_open(&other, &c), -EINVAL, "a session of a kernel thread is refused");
 }
 
 static void test_limits(void)
@@ -507,11 +519,11 @@ static void test_poll(void)
 	c.pid = pid;
 	is_int(dev_open(&d, &c), 0, "a session of a child");
 	is_int(poll_now(d.fd, 50), 0, "poll: it has not ended");
-	is_int(dev_stats(&d).dead, 0, "not dead");
+	is_int(dev_stats(&d).dead, 0, "the session of a child that lives is not dead");
 	kill(pid, SIGKILL);
 	rc = poll_now(d.fd, 5000);
 	is_int(rc & POLLHUP, POLLHUP, "poll: it has ended");
-	is_int(dev_stats(&d).dead, 1, "dead");
+	is_int(dev_stats(&d).dead, 1, "the session of a child that has ended is dead");
 	waitpid(pid, &status, 0);
 	dev_close(&d);
 }
@@ -579,7 +591,8 @@ static void test_chains(void)
 	c.nr_blocks = 0;
 	c.tick_ns = ~0ULL;
 	c.share = ~0U;
-	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), 0, "CHAINS no more, with times that no clock has");
+	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), 0,
+	       "CHAINS no more, with times that no clock has");
 	dev_close(&d);
 }
 
@@ -642,15 +655,15 @@ static void test_pause_refused(void)
 	is_int(set_paused(d.fd, -1UL), -EINVAL, "PAUSE with all bits");
 	is_int(pause_by_child(d.fd), -EPERM, "PAUSE by another process");
 	is_int(set_paused(d.fd, 0), 0, "a resume without a pause");
-	is_int(set_paused(d.fd, 1), 0, "a pause before anybody joins");
-	is_int(set_paused(d.fd, 1), 0, "and again");
+	is_int(set_paused(d.fd, 1), 0, "a pause before JOIN");
+	is_int(set_paused(d.fd, 1), 0, "a second pause");
 	is_int(dev_ioctl(d.fd, LDB_IOC_JOIN, NULL), 0, "JOIN in a pause");
 	is_int(set_paused(d.fd, 0), 0, "a resume");
 	dev_close(&d);
 	c.events = 0;
 	is_int(dev_open(&d, &c), 0, "a session without events");
-	is_int(set_paused(d.fd, 1), 0, "it pauses, too");
-	is_int(set_paused(d.fd, 0), 0, "and resumes");
+	is_int(set_paused(d.fd, 1), 0, "a session without events can be paused");
+	is_int(set_paused(d.fd, 0), 0, "a session without events can be resumed");
 	dev_close(&d);
 }
 
@@ -673,22 +686,26 @@ static void test_pause(void)
 	live();
 	e = dev_events(&d);
 	ok(count_types(&e, 0, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT) > 0, "there were switches before");
-	is_int(count_types(&e, paused, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT), 0, "none in the pause");
+	is_int(count_types(&e, paused, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT), 0,
+	       "no switch is recorded in the pause");
 	ok(count_types(&e, paused, LDB_EV_FORK, LDB_EV_FORK) == 1 && count_types(&e, paused, LDB_EV_EXIT, LDB_EV_EXIT) == 1,
-	   "but a thread that begins and ends");
+	   "the begin and the end of a thread are recorded in the pause");
 	is_int(count_types(&e, paused, 0, ~0U) - count_types(&e, paused, LDB_EV_FORK, LDB_EV_TASK), 0,
-	       "and nothing else");
+	       "nothing else is recorded in the pause");
 	events_free(&e);
 	ok(page->k_seq & 1 && page->k_seq > seq, "the page still says that the thread runs");
 	resumed = dev_now(&d);
 	is_int(set_paused(d.fd, 0), 0, "a resume");
 	live();
 	e = dev_events(&d);
-	ok(count_types(&e, resumed, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT) >= 20, "switches come again");
+	ok(count_types(&e, resumed, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT) >= 20,
+	   "switches are recorded again");
 	ok(!(d.c.events & LDB_GROUP_FUTEX) || count_types(&e, resumed, LDB_EV_FUTEX_WAIT, LDB_EV_FUTEX_WAKE) > 0,
-	   "futex calls, too");
-	ok(count_types(&e, resumed, LDB_EV_SYSCALL, LDB_EV_SYSCALL_FD) > 0, "and system calls");
-	ok(count_types(&e, resumed, LDB_EV_TASK, LDB_EV_TASK) > 0, "and names of threads");
+	   "futex calls are recorded again");
+	ok(count_types(&e, resumed, LDB_EV_SYSCALL, LDB_EV_SYSCALL_FD) > 0,
+	   "system calls are recorded again");
+	ok(count_types(&e, resumed, LDB_EV_TASK, LDB_EV_TASK) > 0,
+	   "names of threads are recorded again");
 	events_free(&e);
 	dev_close(&d);
 }
@@ -734,7 +751,8 @@ static void test_calls(void)
 	memset(c.how, 0xff, sizeof(c.how));
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS with nonsense");
 	c.min_ns = ~0ULL;
-	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a length that is more than a clock has");
+	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0,
+	       "CALLS of a length that is more than a clock has");
 	c.min_ns = 1000000;
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a millisecond again");
 	/* The first arguments of these calls are not descriptors, although `how` says so. */
@@ -751,10 +769,12 @@ static void test_calls(void)
 	for (int i = 0; i < 100; i++)
 		syscall(SYS_getppid);
 	e = dev_events(&d);
-	ok(count_calls(&e, LDB_EV_SYSCALL_FD, SYS_read, LDB_SYSCALL_F_SLEEP) >= 1, "its sleep");
-	is_int(count_calls(&e, LDB_EV_SYSCALL_FD, SYS_read, 0), 1, "and the whole call");
-	ok(count_calls(&e, LDB_EV_SYSCALL, SYS_poll, LDB_SYSCALL_F_SLEEP) >= 1, "another one");
-	is_int(count_calls(&e, LDB_EV_SYSCALL, SYS_getppid, 0), 0, "short ones are only counted");
+	ok(count_calls(&e, LDB_EV_SYSCALL_FD, SYS_read, LDB_SYSCALL_F_SLEEP) >= 1,
+	   "the call's sleep is recorded");
+	is_int(count_calls(&e, LDB_EV_SYSCALL_FD, SYS_read, 0), 1, "the whole call is recorded");
+	ok(count_calls(&e, LDB_EV_SYSCALL, SYS_poll, LDB_SYSCALL_F_SLEEP) >= 1,
+	   "a sleep of poll() is recorded");
+	is_int(count_calls(&e, LDB_EV_SYSCALL, SYS_getppid, 0), 0, "short calls are only counted");
 	events_free(&e);
 	dev_close(&d);
 	is_int(groups_of_anybody(), LDB_GROUP_ALL & ~LDB_GROUP_CALL_ALL,

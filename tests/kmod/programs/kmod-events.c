@@ -146,29 +146,32 @@ static void test_pingpong(void)
 	ok(count(&e, LDB_EV_WAKING, tids[1], tids[0]) >= ROUNDS - 1, "each pong woke");
 	is_int(count(&e, LDB_EV_WAKEUP, tids[0], 0), count(&e, LDB_EV_WAKING, 0, tids[0]),
 	       "each waking was a wakeup");
-	ok(count(&e, LDB_EV_WAKEUP, tids[0], tids[1]) >= ROUNDS - 1, "while the waker ran on that CPU");
+	ok(count(&e, LDB_EV_WAKEUP, tids[0], tids[1]) >= ROUNDS - 1,
+	   "most wakeups name the thread that ran on that CPU");
 	for (size_t i = 0; i < e.nr; i++)
 		sleeps += is_switch(&e.v[i]) && e.v[i].rec.tid == tids[0] &&
 			  LDB_SCHED_STATE(e.v[i].rec.flags) == LDB_STATE_SLEEPING;
-	is_int(page->k_nvcsw, sleeps, "the page counts the same");
-	is_int(page->k_seq & 1, 1, "and that it runs");
-	is_int(dev_ring(&d, 0)->k_slot, slots[0] + 1, "so does the CPU's ring");
-	is_int(dev_ring(&d, 0)->k_tid, tids[0], "with its tid");
+	is_int(page->k_nvcsw, sleeps, "the page counts the sleeps that the events show");
+	is_int(page->k_seq & 1, 1, "the page says that the thread runs");
+	is_int(dev_ring(&d, 0)->k_slot, slots[0] + 1, "the CPU's ring says so, too");
+	is_int(dev_ring(&d, 0)->k_tid, tids[0], "the CPU's ring has the thread's tid");
 	ok(page->k_tsc_out < page->k_tsc_in && page->k_runtime > 0 &&
 	   page->k_runtime < page->k_tsc_out, "times are possible");
 	events_free(&e);
 	pthread_join(t, NULL);
 	ok(!dev_page(&d, slots[1])->k_tid, "a thread that has ended has no page");
 	e = dev_events(&d);
-	is_int(count(&e, LDB_EV_EXIT, tids[1], 0), 1, "its exit");
-	is_int(count(&e, LDB_EV_FORK, tids[0], tids[1]), 1, "its birth");
-	ok(first(&e, LDB_EV_TASK, tids[1]), "its name");
+	is_int(count(&e, LDB_EV_EXIT, tids[1], 0), 1, "the second thread's exit is recorded");
+	is_int(count(&e, LDB_EV_FORK, tids[0], tids[1]), 1,
+	       "the second thread's creation is recorded");
+	ok(first(&e, LDB_EV_TASK, tids[1]), "the second thread's name is recorded");
 	msleep(20);
 	events_free(&e);
 	e = dev_events(&d);
 	for (size_t i = e.nr; i-- > 0;)
 		if (is_switch(&e.v[i]) && e.v[i].rec.tid == tids[1]) {
-			is_int(LDB_SCHED_STATE(e.v[i].rec.flags), LDB_STATE_DEAD, "its last switch");
+			is_int(LDB_SCHED_STATE(e.v[i].rec.flags), LDB_STATE_DEAD,
+			       "the second thread is dead at its last switch");
 			break;
 		}
 	events_free(&e);
@@ -198,7 +201,7 @@ static void test_migrate(void)
 			nr++;
 	}
 	is_int(count(&e, LDB_EV_MIGRATE, tid, 0), ROUNDS, "as many migrations as were forced");
-	is_int(nr, ROUNDS, "to and fro");
+	is_int(nr, ROUNDS, "the migrations go to and fro");
 	check_chain(&e, "migrations");
 	events_free(&e);
 	pin(0);
@@ -266,12 +269,13 @@ static void test_frames(void)
 	   "the page has the same");
 	block.top = &outer;
 	e = sleep_and_get(tid, slot);
-	ok(e.rec.arg == (7 << 16 | slot) && e.cont.arg == 0x1000, "another frame");
+	ok(e.rec.arg == (7 << 16 | slot) && e.cont.arg == 0x1000,
+	   "the outer frame is the newest one");
 	is_int(dev_stats(&d).unreadable, 0, "all could be read");
 	block.top = NULL;
 	e = sleep_and_get(tid, slot);
 	ok(!e.rec.arg && !e.cont.arg && !e.cont.tsc && !page->k_gen, "no frame");
-	is_int(dev_stats(&d).unreadable, 0, "which is nothing wrong");
+	is_int(dev_stats(&d).unreadable, 0, "a block without frames is not counted as unreadable");
 
 	struct { const char *what; struct block b; uint64_t gen; } wrong[] = {
 		{ "an unmapped frame", { hole, GEN(12) }, GEN(9) },
@@ -292,7 +296,7 @@ static void test_frames(void)
 	inner.gen = GEN(9);
 	block = (struct block){ &inner, GEN(12) };
 	e = sleep_and_get(tid, slot);
-	is_int(e.rec.arg, 9 << 16 | slot, "and right again");
+	is_int(e.rec.arg, 9 << 16 | slot, "after these the frame is read again");
 	dev_reg(&d, tid, slot, (uintptr_t)hole);
 	bad = dev_stats(&d).unreadable;
 	e = sleep_and_get(tid, slot);
@@ -495,8 +499,9 @@ static void test_running(void)
 	pthread_create(&t, NULL, victim, NULL);
 	msleep(20);
 	two_hogs(&a, &b);
-	is_int(waitpid(a, &status, 0) == a ? status : -1, 0, "a hog");
-	is_int(waitpid(b, &status, 0) == b ? status : -1, 0, "another");
+	is_int(waitpid(a, &status, 0) == a ? status : -1, 0, "the first hog ends without an error");
+	is_int(waitpid(b, &status, 0) == b ? status : -1, 0,
+	       "the second hog ends without an error");
 	stop = true;
 	pthread_join(t, NULL);
 	e = dev_events(&d);
@@ -517,7 +522,7 @@ static void test_running(void)
 	}
 	ok(preempted > 0, "preempted by the hogs (%zu times)", preempted);
 	ok(running > 10, "tasks that ran meanwhile (%zu switches)", running);
-	is_int(strange, 0, "none of the program's own");
+	is_int(strange, 0, "the tasks that ran meanwhile are not the program's own");
 	ok(named > 0, "the hogs have a name");
 	check_chain(&e, "running");
 	events_free(&e);
@@ -560,7 +565,8 @@ static void test_wake(void)
 	for (size_t i = 0; i < e.nr; i++)
 		if (e.v[i].rec.type == LDB_EV_WAKING && e.v[i].rec.arg2 == tid)
 			w = &e.v[i];
-	ok(w && w->rec.flags & (LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_SOFTIRQ), "a timer wakes from an interrupt");
+	ok(w && w->rec.flags & (LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_SOFTIRQ),
+	   "a timer wakes from an interrupt");
 	ok(w && w->rec.flags & LDB_SCHED_F_OTHER && !(w->rec.flags & LDB_SCHED_F_HIDDEN),
 	   "the woken thread is observed, and no task is hidden");
 	w = NULL;

@@ -118,16 +118,16 @@ static void test_faults(void)
 	e = dev_events(&d);
 	is_int(count_faults(&e, written, LDB_FAULT_F_WRITE, (uintptr_t)touch), PAGES,
 	       "each page written is one fault, of the function that wrote");
-	is_int(all_faults(&e, written), PAGES, "and no other is there");
-	is_int(count_faults(&e, looked, 0, (uintptr_t)look), PAGES, "each page read is one");
+	is_int(all_faults(&e, written), PAGES, "there are no other faults in these pages");
+	is_int(count_faults(&e, looked, 0, (uintptr_t)look), PAGES, "each page read is one fault");
 	is_int(count_faults(&e, looked, LDB_FAULT_F_WRITE | LDB_FAULT_F_PRESENT, (uintptr_t)touch),
-	       PAGES, "and one more when it is written");
+	       PAGES, "each page that was read is one more fault when it is written");
 	is_int(count_faults(&e, filled, LDB_FAULT_F_WRITE | LDB_FAULT_F_KERNEL, 0), PAGES,
-	       "each page that the kernel fills is one");
+	       "each page that the kernel fills is one fault");
 	for (size_t i = 0; i < e.nr; i++)
 		if (e.v[i].rec.type == LDB_EV_FAULT && e.v[i].rec.tsc >= begin)
 			sane &= is_sane(&e.v[i]);
-	ok(sane, "all in time, of the program's code and memory");
+	ok(sane, "all faults are in time, of the program's code and memory");
 	ok(!e.lost && !e.holes, "nothing was lost");
 	events_free(&e);
 	munmap(written, SIZE);
@@ -179,7 +179,7 @@ static void test_others(void)
 	signal(SIGSEGV, SIG_DFL);
 	e = dev_events(&d);
 	is_int(faults_of_anybody(&e, shared), 0, "the faults of a child are not ours");
-	is_int(all_faults(&e, none), 1, "one that ends in SIGSEGV is one");
+	is_int(all_faults(&e, none), 1, "a fault that ends in SIGSEGV is recorded once");
 	events_free(&e);
 	munmap(shared, SIZE);
 	munmap(none, SIZE);
@@ -283,7 +283,7 @@ static void test_irqs(void)
 	 * delay some.
 	 */
 	ok(nr >= 10, "interrupts while it ran (%u)", nr);
-	ok(is_on_cpu(&e), "and none while it did not");
+	ok(is_on_cpu(&e), "no interrupts while the thread was not on the CPU");
 	events_free(&e);
 	dev_close(&d);
 }
@@ -306,7 +306,8 @@ static void test_threshold(void)
 		if (!nr)
 			events_free(&e);
 	}
-	is_int(v ? LDB_IRQ_NR_SHORT(v->rec.flags) : 0, 255, "short ones are counted in one that is not");
+	is_int(v ? LDB_IRQ_NR_SHORT(v->rec.flags) : 0, 255,
+	       "short ones are counted in one that is not");
 	events_free(&e);
 	dev_close(&d);
 	dev_load("irq_min_ns=1000");

@@ -116,12 +116,13 @@ static void test_exec(const char *what, void (*fn)(struct dev *))
 	is_int(count(&d, LDB_EV_EXEC, pid, 0), 1, "the exec is recorded");
 	events = dev_stats(&d).events;
 	msleep(50);
-	is_int(dev_stats(&d).events - events, 0, "nothing after it");
+	is_int(dev_stats(&d).events - events, 0, "nothing is recorded after the exec");
 	c.pid = pid;
 	is_int(dev_open(&again, &c), 0, "the process can be observed again");
 	if (!dev_map(&again)) {
 		msleep(50);
-		ok(count(&again, LDB_EV_SWITCH, pid, 0) > 0, "and is");
+		ok(count(&again, LDB_EV_SWITCH, pid, 0) > 0,
+		   "the new session has events of the process");
 	}
 	dev_close(&again);
 	kill(pid, SIGKILL);
@@ -161,7 +162,7 @@ static void test_exec_named(void)
 	    write(go[1], "", 1) != 1)
 		return;
 	msleep(300);
-	is_int(dev_stats(&d).dead, 0, "it survives the exec of a thread");
+	is_int(dev_stats(&d).dead, 0, "a session of a pid survives the exec of a thread");
 	e = dev_events(&d);
 	for (size_t i = 0; i < e.nr; i++) {
 		const struct ldb_rec *r = &e.v[i].rec;
@@ -175,7 +176,8 @@ static void test_exec_named(void)
 	events_free(&e);
 	kill(pid, SIGKILL);
 	wait_for(pid);
-	is_int(poll_now(d.fd, 5000) & POLLHUP, POLLHUP, "until it ends");
+	is_int(poll_now(d.fd, 5000) & POLLHUP, POLLHUP,
+	       "the session of a pid ends with the process");
 	close(go[0]);
 	close(go[1]);
 	dev_close(&d);
@@ -207,15 +209,16 @@ static void test_relatives(void)
 	}
 	wait_for(pid);
 	is_int(dev_stats(&d).dead, 0, "vfork and exec of a child end nothing");
-	is_int(dev_stats(&d).threads, 1, "nor a registration");
+	is_int(dev_stats(&d).threads, 1, "vfork and exec of a child do not end a registration");
 	is_int(count(&d, LDB_EV_FORK, getpid(), pid), 1, "the child's birth is recorded");
-	is_int(count(&d, LDB_EV_EXEC, 0, 0), 0, "its exec is not");
+	is_int(count(&d, LDB_EV_EXEC, 0, 0), 0, "the child's exec is not recorded");
 
 	pid = clone(clone_vm, stack + sizeof(stack), CLONE_VM | SIGCHLD, &d);
 	waitpid(pid, &status, 0);
-	is_int(WEXITSTATUS(status), EPERM, "who only shares the memory cannot register");
+	is_int(WEXITSTATUS(status), EPERM, "a process that only shares the memory cannot register");
 	is_int(count(&d, LDB_EV_SWITCH, pid, 0) + count(&d, LDB_EV_SWITCH_OUT, pid, 0),
-	       count(&d, LDB_EV_SWITCH, pid, getpid()), "and is not observed");
+	       count(&d, LDB_EV_SWITCH, pid, getpid()),
+	       "a process that only shares the memory is not observed");
 	dev_close(&d);
 }
 
@@ -324,9 +327,10 @@ static void test_thread_storm(void)
 		forks += e.v[i].rec.type == LDB_EV_FORK;
 		exits += e.v[i].rec.type == LDB_EV_EXIT;
 	}
-	is_int(forks, made, "storm of threads: each birth");
-	is_int(exits, made, "each end");
-	is_int(dev_stats(&d).threads, 1, "none is left registered");
+	is_int(forks, made, "storm of threads: each thread's creation is recorded");
+	is_int(exits, made, "storm of threads: each thread's end is recorded");
+	is_int(dev_stats(&d).threads, 1,
+	       "storm of threads: only the first thread is still registered");
 	events_free(&e);
 	dev_close(&d);
 }
@@ -352,9 +356,11 @@ static void test_fork_storm(void)
 			bad++;
 		waitpid(pid, &status, 0);
 	}
-	is_int(bad, 0, "storm of children");
-	is_int(dev_stats(&d).threads, 1, "the program is as it was");
-	is_int(dev_page(&d, 0)->k_tid, gettid_(), "its page too");
+	is_int(bad, 0, "storm of children: fork() and kill() succeed");
+	is_int(dev_stats(&d).threads, 1,
+	       "storm of children: the program's thread is still registered");
+	is_int(dev_page(&d, 0)->k_tid, gettid_(),
+	       "storm of children: the page is still this thread's");
 	dev_close(&d);
 }
 
@@ -447,7 +453,7 @@ static void test_hotplug(void)
 		all &= set_online(1, true);
 		msleep(10);
 	}
-	ok(all, "a CPU goes and comes");
+	ok(all, "a CPU is taken offline and online again");
 	is_int(dev_stats(&d).dead, 0, "the session continues");
 	kill(pid, SIGKILL);
 	wait_for(pid);
@@ -473,13 +479,14 @@ static void test_unload(void)
 	char *part;
 
 	dev_self(&d, NULL);
-	is_int(dev_unload(), -EAGAIN, "no unloading with a session");
+	is_int(dev_unload(), -EAGAIN, "the module does not unload with a session");
 	part = mmap(NULL, 4096, PROT_READ, MAP_SHARED, d.fd, 0);
 	dev_close(&d);
-	is_int(dev_unload(), -EAGAIN, "nor with a mapping left");
-	ok(part != MAP_FAILED && *(volatile unsigned *)part == LDB_INFO_MAGIC, "which can be read");
+	is_int(dev_unload(), -EAGAIN, "the module does not unload with a mapping");
+	ok(part != MAP_FAILED && *(volatile unsigned *)part == LDB_INFO_MAGIC,
+	   "the mapping that is left can be read");
 	munmap(part, 4096);
-	is_int(unload_soon(), 0, "then it unloads");
+	is_int(unload_soon(), 0, "the module unloads without session and mapping");
 	for (unsigned i = 0; i < nr; i++) {
 		struct ldb_create c = dev_default();
 

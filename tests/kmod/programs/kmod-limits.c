@@ -118,10 +118,11 @@ static void test_open(void)
 	if (stat(LDB_DEVICE, &st))
 		bail_out("no device");
 	is_int(st.st_mode & 0777, 0660, "the device's mode");
-	is_int(as(SOMEBODY, try_open), EACCES, "who is not of the group cannot open it");
+	is_int(as(SOMEBODY, try_open), EACCES,
+	       "a user outside of the group cannot open the device");
 	if (chown(LDB_DEVICE, 0, SOMEBODY))
 		bail_out("chown");
-	is_int(as(SOMEBODY, try_open), 0, "who is can");
+	is_int(as(SOMEBODY, try_open), 0, "a user of the group can open the device");
 	if (chmod(LDB_DEVICE, 0666))
 		bail_out("chmod");
 }
@@ -185,9 +186,10 @@ static int many_with_lock(void)
 static void test_memory(void)
 {
 	is_int(as(SOMEBODY, small_without_lock), 0, "a small session needs no RLIMIT_MEMLOCK");
-	is_int(as(SOMEBODY, large_without_lock), ENOMEM, "a large one does");
-	is_int(as(SOMEBODY, says_size), 0, "and says how much it would take");
-	is_int(as(SOMEBODY, large_with_lock), 0, "which is charged to who made it, and given back");
+	is_int(as(SOMEBODY, large_without_lock), ENOMEM, "a large session needs RLIMIT_MEMLOCK");
+	is_int(as(SOMEBODY, says_size), 0, "a large session that is refused returns its size");
+	is_int(as(SOMEBODY, large_with_lock), 0,
+	       "its memory is charged to its creator until it ends");
 	is_int(as(SOMEBODY, many_with_lock), 3, "64 MiB are three sessions of 20");
 	is_int(as(0, large_without_lock), 0, "CAP_IPC_LOCK has no limit");
 }
@@ -263,7 +265,8 @@ static void test_sessions(void)
 
 	set_param("max_user_rate", "0");
 	is_int(as(SOMEBODY, how_many), 16, "sessions of one user at a time");
-	is_int(how_many_in_namespace(), 16, "and of all users of his namespace together");
+	is_int(how_many_in_namespace(), 16,
+	       "sessions of all users of one user's namespace at a time");
 	set_param("max_user_rate", "10");
 	msleep(3000);
 	took = as(OTHER, forty_in_a_row);
@@ -342,11 +345,12 @@ static int pid_of_child(void)
 static void test_whom(void)
 {
 	is_int(joined_by(SOMEBODY, join_dumpable), 0, "a program of the same user joins");
-	is_int(joined_by(OTHER, join_dumpable), EPERM, "one of another user must not");
-	is_int(joined_by(0, join_dumpable), EPERM, "nor one of root's");
-	is_int(joined_by(SOMEBODY, join_undumpable), EPERM, "nor one that cannot be traced");
+	is_int(joined_by(OTHER, join_dumpable), EPERM, "a program of another user must not join");
+	is_int(joined_by(0, join_dumpable), EPERM, "a program of root's must not join");
+	is_int(joined_by(SOMEBODY, join_undumpable), EPERM,
+	       "a program that cannot be traced must not join");
 	is_int(as(SOMEBODY, pid_of_child), EPERM, "a pid needs CAP_PERFMON, even of one's own");
-	is_int(as(0, pid_of_child), 0, "which root has");
+	is_int(as(0, pid_of_child), 0, "root has CAP_PERFMON");
 }
 
 int main(void)
