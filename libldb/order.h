@@ -168,8 +168,8 @@ static inline struct thread *order_hazard_get(struct thread *_Atomic const *look
 
 /*
  * A scanner's count of walks is odd while it reads stacks.  The scanner stores the count, and then
- * loads the bounds of stacks; a thread that removes a stack stores its new bounds, and then waits
- * for a walk that may be under way.  Both need a full barrier, as for hazard pointers.
+ * loads the bounds of stacks; a thread that removes a stack stores the stack's new bounds, and then
+ * waits for a walk that may be under way.  Both need a full barrier, as for hazard pointers.
  */
 
 /* Full: before stack_lo, or a registered stack, is read.  Partner: order_walk_count() */

@@ -49,7 +49,7 @@ static int count_allowed(void)
 void share_init(void)
 {
 	nr_allowed = count_allowed();
-	/* a filter of system calls may kill the program for a call that it did not expect */
+	/* a seccomp filter may kill the program for a system call that it does not expect */
 	can_lend = session.scanner_cpu < 0 && nr_allowed > 1 && identity_has_every_cpu() && !priority_any_filter();
 }
 

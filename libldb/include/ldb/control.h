@@ -274,7 +274,10 @@ struct ldb_msg_unloaded {
 struct ldb_door {
 	uint64_t magic;		/* LDB_DOOR_MAGIC once the runtime has started; else 0 */
 	uint32_t version;	/* LDB_CONTROL_VERSION */
-	/* result of the last run: 0, or -errno; -EBUSY: the program is already being recorded */
+	/*
+	 * result of the last run: 0, or -errno; -EBUSY: the control thread exists already, because
+	 * the program is being recorded, or was started with LDB=listen
+	 */
 	int32_t result;
 	uint64_t entry;
 	uint64_t stack, stack_size;
