@@ -59,6 +59,6 @@ extern const ElfW(Dyn) dynamic[] __asm__("_DYNAMIC");
 #include <asm/local.h>
 END
 code_of "$WORK/good.c" | grep -E ":[0-9]+:.*($of_cpu)" >"$WORK/list"
-ok_empty "and nothing is taken for it that is none"
+ok_empty "other code is not taken for CPU code"
 
 finish

@@ -56,7 +56,7 @@ ok_empty "no files need each other in a circle, but for those in the list"
 
 in_circles "$WORK/needs" >"$WORK/closed"
 grep -v '^#' "$WORK/kept" | grep -v -x -F -f "$WORK/closed" >"$WORK/list"
-ok_empty "what is in the list closes a circle"
+ok_empty "each entry of the list closes a circle"
 
 # Prints the needs of a directory for one that follows it in the list.
 needs_later()	# file of needs, directory...

@@ -18,9 +18,11 @@ compare()	# name level "debug levels" file...
 	done
 	ok "$name -$level: each file compiles" test ! -e "$WORK/$name.failed"
 	diag "$name -$level: $(grep -c ': instrumented' "$WORK/$name.g0") of $(wc -l <"$WORK/$name.g0") functions"
-	ok "$name -$level: there are many" test "$(grep -c ': instrumented' "$WORK/$name.g0")" -gt 100
+	ok "$name -$level: more than 100 functions are instrumented" \
+		test "$(grep -c ': instrumented' "$WORK/$name.g0")" -gt 100
 	for debug in $levels; do
-		ok "$name -$level: with -$debug the same" cmp "$WORK/$name.g0" "$WORK/$name.$debug"
+		ok "$name -$level: with -$debug the same functions are instrumented" \
+			cmp "$WORK/$name.g0" "$WORK/$name.$debug"
 	done
 }
 

@@ -138,7 +138,7 @@ check "-flto: ldb_never survives until the link" "
 	int main(int c, char **v) { return v && quiet(c) + loud(c) == 9; }' >n2.c
 	cc_ldb -O2 -flto -c n1.c && cc_ldb -O2 -flto -c n2.c &&
 	cc_ldb -O2 -flto n1.o n2.o -fplugin-arg-ldb-verbose -o prog" 0 '^ldb: quiet: skipped: ldb_never'
-ok "-flto: and its neighbour is instrumented" \
+ok "-flto: a function without ldb_never is instrumented" \
 	sh -c 'cc_out=$1; printf "%s\n" "$cc_out" | grep -q "^ldb: loud: instrumented"' sh "$out"
 
 # --- libraries -------------------------------------------------------------------

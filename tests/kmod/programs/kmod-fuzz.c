@@ -408,11 +408,11 @@ static void test_two_users(void)
 		if (read(p[0], &r, sizeof(r)) != sizeof(r))
 			r.events = 0;
 		ok(r.events > 100, "user %d: %u events", i, r.events);
-		is_int(r.threads, 3, "of both his threads");
-		is_int(r.foreign, 0, "and of nobody else");
-		is_int(r.names, 0, "no name of others");
-		is_int(r.unhidden, 0, "no tid of others");
-		is_int(r.holes, 0, "whole");
+		is_int(r.threads, 3, "the events are of the user's threads");
+		is_int(r.foreign, 0, "there are no events of others");
+		is_int(r.names, 0, "there are no names of others");
+		is_int(r.unhidden, 0, "there are no tids of others");
+		is_int(r.holes, 0, "the records are whole");
 	}
 	fuzz->stop = true;
 	for (int i = 0; i < 3; i++)

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	diag("%u threads in %u sessions: of %u nothing was known", THREADS * rounds, rounds, unknown);
-	is_int(odd, 0, "none that sleeps is said to be on a CPU");
-	ok(unknown < THREADS * rounds / 4, "of most it is known");
+	is_int(odd, 0, "no thread that sleeps is said to be on a CPU");
+	ok(unknown < THREADS * rounds / 4, "of most threads it is known whether they sleep");
 	return done();
 }

@@ -48,7 +48,7 @@ static void test_one_cpu(void)
 		last = after;
 	}
 	is_int(none, 0, "each event is there");
-	is_int(back, 0, "none goes back on one CPU");
+	is_int(back, 0, "no stamp goes back on one CPU");
 	diag("%lu stamps", rounds * 3);
 }
 
