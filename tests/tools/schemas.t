@@ -56,11 +56,11 @@ nr_kept=$(find json -type f | wc -l)
 diag "$nr_kept documents"
 ok "there is something of each" test "$nr_kept" -gt 200
 json_check --unseen "$TOP/tests/json/unseen.txt" json >said
-grep -v '^never seen: ' said >wrong
+grep -v '^in no document: ' said >wrong
 diag "$(cat wrong)"
 ok "they are what their schemas say" eval "! grep -qv '^#' wrong"
 # ldb-top reads no trace: see e2e/top.t.
-grep '^never seen: ' said | grep -v ' ldb-top ' >unseen
+grep '^in no document: ' said | grep -v ' ldb-top ' >unseen
 diag "$(head -n 30 unseen)"
 ok "and have every member that schemas do" test ! -s unseen
 
@@ -89,8 +89,8 @@ head -c 400 f.json >changed.json
 check "refused: half a document" "json_check changed.json" 1 'not JSON'
 
 echo "ldb-report-functions functions: no reason" >listed
-check "what is never seen is said" "json_check --unseen listed f.json" 1 '^never seen: common locks.holders.wakes$'
-check "and what is listed as that, and seen" "json_check --unseen listed f.json" 1 'listed as what never is: ldb-report-functions functions$'
+check "what is never seen is said" "json_check --unseen listed f.json" 1 '^in no document: common locks.holders.wakes$'
+check "and what is listed as that, and seen" "json_check --unseen listed f.json" 1 'although LIST has it: ldb-report-functions functions$'
 
 LDB_JSON=$LDB_JSON_KEPT
 [ ! -d "$LDB_JSON" ] || cp json/* "$LDB_JSON/"
