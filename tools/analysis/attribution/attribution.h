@@ -65,7 +65,8 @@ struct attribution {
 	 * returned.
 	 */
 	int (*begin)(void *arg, const struct attribution_begin *what, struct attribution_item *item);
-	int (*end)(void *arg, struct attribution_item *item);	/* the innermost first */
+	/* of functions that end together, the innermost is the first */
+	int (*end)(void *arg, struct attribution_item *item);
 	/*
 	 * The thread was in `item` in [start, end), or in no item if this is NULL.  No item begins
 	 * in between, and no request ends.  Items that `item` covers may end in between; end() is

@@ -23,8 +23,8 @@ uint64_t random_next(struct random *r)
 }
 
 /*
- * A block has at least half as many requests as the cube root of their number: the best size is
- * proportional to the cube root.
+ * A block has about half as many requests as the cube root of their number, or more: the best size
+ * is proportional to the cube root.
  */
 struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max)
 {

@@ -47,7 +47,7 @@ struct gate_result {
 	int64_t before_ns, after_ns;
 	int64_t change_lo_ns, change_hi_ns; /* 95 % */
 	bool is_over;			/* the measured value, or its change, is over the limit */
-	bool is_certain;		/* the interval of the change is above 0 */
+	bool is_certain;		/* the interval is above 0, and is of several blocks */
 	/* one of the runs has so few requests that the percentile is its greatest latency */
 	bool is_coarse;
 	bool holds;			/* the build fails */

@@ -26,7 +26,8 @@ struct flow_times {
 	uint64_t unknown;
 	int64_t ns;		/* the time of all calls, estimated from the timed ones */
 	int64_t err_ns;		/* half-width of the 95 % interval; 0: exact */
-	int64_t shared_ns;	/* as ns, but with 1/n of the time in which n threads existed */
+	/* as ns, but each call is divided by the number of active threads at its end */
+	int64_t shared_ns;
 	int64_t min_ns, max_ns;	/* the shortest and the longest timed call */
 	int64_t p50_ns, p99_ns;	/* may be off by an eighth, unless very short; 0: not known */
 };

@@ -58,7 +58,10 @@ struct leaf {
 
 struct share {
 	uint32_t leaf;
-	/* invocations or waits that began in the leaf; BEHIND: requests */
+	/*
+	 * invocations, waits or interrupts that began in the leaf; BEHIND: how many spans of other
+	 * requests, of any class, ended on the thread meanwhile; at least 1
+	 */
 	uint32_t nr;
 	/*
 	 * may be 0 if nr or nr_faults is not, as for a function whose callees took all of its time
@@ -82,7 +85,7 @@ struct request {
 	int64_t start, end;		/* ticks */
 	uint32_t class;			/* index into partition.classes */
 	uint32_t tid;			/* the thread that ended the request */
-	uint32_t nr_ahead;		/* number of requests that it had to wait for */
+	uint32_t nr_ahead;		/* spans of other requests for which it had to wait */
 	uint32_t nr_shares;
 	uint64_t first;			/* index into partition.shares */
 	/* the resolution of functions' times: the coarsest of its frames, at most the latency */

@@ -33,7 +33,8 @@ enum link_kind {
 	LINK_CALLS,		/* a function that the function before it may call */
 	LINK_REQUEST,		/* a request that was ahead */
 	LINK_PAGE_FAULTS,
-	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* only in blame trees */
+	LINK_ALL, LINK_CLASS,	/* only in blame trees */
+	LINK_UNEXPLAINED,	/* only in blame trees and sums: time that no cause explains */
 	LINK_NOT_FOLLOWED,	/* only in sums: a wait without a known blocker */
 	NR_LINK_KINDS
 };
@@ -65,7 +66,7 @@ struct chain_link {
 
 #define CHAIN_LINKS_MAX	24
 
-/* The first link is what the request waited for, the last is the root. */
+/* The first link is what the request waited for; chain_root() returns the root. */
 struct chain {
 	struct chain_link links[CHAIN_LINKS_MAX];
 	size_t nr;

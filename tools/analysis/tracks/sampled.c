@@ -52,8 +52,8 @@ static int64_t entry_of(struct building *b, const struct symbol *func)
 
 /*
  * Sets *func to the innermost function (NULL: none) for samples in this item; returns false if they
- * are not of running code.  A sample is taken by an interrupt, which may be in the trace; it
- * belongs to the interrupted function.
+ * are not of running code.  A sample is taken by an interrupt, which may be in the trace; then the
+ * sample belongs to the interrupted function.
  */
 static bool is_in_function(const struct attribution *a, const struct attribution_item *item,
 			   const struct symbol **func)

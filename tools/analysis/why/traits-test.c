@@ -333,7 +333,7 @@ static double *make_tail(struct tester *x, size_t nr)
 
 /*
  * Returns -ln of the probability that at least nr_slow of nr rows are slow by chance; INFINITY if
- * there is no memory, for which the caller tests.
+ * there is no memory.
  */
 static double surprise(struct tester *x, uint32_t nr, uint32_t nr_slow)
 {
