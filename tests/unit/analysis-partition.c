@@ -499,6 +499,47 @@ static void test_batch(void)
 	done_with(&t, &p);
 }
 
+/* Returns how many requests of a class were ahead. */
+static uint32_t nr_behind(const struct partition *p, uint64_t id, const char *class)
+{
+	const struct request *r = find(p, id);
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < r->nr_shares; i++) {
+		const struct share *s = &p->shares[r->first + i];
+		const struct leaf *leaf = &p->leaves[s->leaf];
+
+		if (leaf->kind == LEAF_BEHIND && !strcmp(leaf->label, class))
+			nr += s->nr;
+	}
+	return nr;
+}
+
+/* In a batch of two classes, the requests ahead are counted for each class. */
+static void test_batch_of_classes(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "classes");
+	made_thread(&t, 1, "worker", 0, 20000);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 100, .end = 19000);
+	for (uint64_t id = 1; id <= 4; id++) {
+		made_class(&t, 10, id, id == 2 ? "SET" : "GET");
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = id);
+	}
+	for (uint64_t id = 1; id <= 4; id++)
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 1000 + 1000 * id, .id = id);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "classes: all sum up");
+	is_int(nr_behind(&p, 4, "GET"), 2, "classes: two of one class were ahead");
+	is_int(nr_behind(&p, 4, "SET"), 1, "classes: one of the other");
+	is_int(find(&p, 4)->nr_ahead, 3, "classes: three in all");
+	is_int(nr_behind(&p, 2, "GET"), 1, "classes: one was ahead of the second");
+	is_int(nr_behind(&p, 2, "SET"), 0, "classes: none of its own class");
+	done_with(&t, &p);
+}
+
 /* The request is put into a queue, and ended by another thread: no thread took it out. */
 static void test_never_taken(void)
 {
@@ -915,6 +956,7 @@ int main(void)
 	test_nap();
 	test_upstream();
 	test_batch();
+	test_batch_of_classes();
 	test_parallel();
 	test_never_taken();
 	test_random();

@@ -40,7 +40,7 @@ static void add_active(struct partition_build *b, const struct work *w, int64_t 
 		last->end = end;
 		last->end_ns = partition_ns(b, end);
 	} else if (array_push(b->active, b->nr_active, b->room_active, {
-			start, end, partition_ns(b, start), partition_ns(b, end), w, 0 })) {
+			start, end, partition_ns(b, start), partition_ns(b, end), w })) {
 		b->ret = -ENOMEM;
 	}
 }
@@ -48,7 +48,6 @@ static void add_active(struct partition_build *b, const struct work *w, int64_t 
 static void sum_up(struct partition_build *b)
 {
 	size_t nr_classes = b->p->nr_classes;
-	uint32_t nr_ended = 0;
 
 	free(b->by_class);
 	free(b->class_at);
@@ -67,19 +66,19 @@ static void sum_up(struct partition_build *b)
 		b->class_at[b->active[i].work->class + 2]++;
 	for (size_t c = 2; c <= nr_classes; c++)
 		b->class_at[c] += b->class_at[c - 1];
-	for (size_t i = 0; i < b->nr_active; i++) {
-		struct active *o = &b->active[i];
-
-		b->by_class[b->class_at[o->work->class + 1]++].active = i;
-		o->nr_ended = nr_ended;
-		nr_ended += o->end == o->work->end;
-	}
+	for (size_t i = 0; i < b->nr_active; i++)
+		b->by_class[b->class_at[b->active[i].work->class + 1]++].active = i;
 	for (size_t i = 0; i < b->nr_active; i++) {
 		const struct active *o = &b->active[b->by_class[i].active];
+		struct class_active *at = &b->by_class[i];
 
-		if (i > b->class_at[o->work->class])
-			b->by_class[i].sum_ns = b->by_class[i - 1].sum_ns;
-		ticks_add(&b->by_class[i].sum_ns, o->end_ns - o->start_ns);
+		if (i > b->class_at[o->work->class]) {
+			at->sum_ns = at[-1].sum_ns;
+			at->nr_ended = at[-1].nr_ended;
+		}
+		ticks_add(&at->sum_ns, o->end_ns - o->start_ns);
+		/* Spans that are only interrupted do not count. */
+		at->nr_ended += o->end == o->work->end;
 	}
 }
 
@@ -150,26 +149,15 @@ static size_t first_active(const struct partition_build *b, int64_t tick)
 	return search(b->nr_active, i, b->active[i].end <= tick);
 }
 
-/* Returns how many spans of the thread ended in active intervals before nr. */
-static uint32_t ended_before(const struct partition_build *b, size_t nr)
+/* Returns how many spans of requests of the class ended on the thread in (start, end]. */
+static uint32_t count_ended(const struct partition_build *b, uint32_t class, int64_t start, int64_t end)
 {
-	const struct active *last = nr ? &b->active[nr - 1] : NULL;
+	size_t first = first_of_class(b, class, start), last = first_of_class(b, class, end);
 
-	return last ? last->nr_ended + (last->end == last->work->end) : 0;
-}
-
-/* Returns how many spans of the thread ended in (start, end]. */
-static uint32_t count_ended(const struct partition_build *b, int64_t start, int64_t end)
-{
-	size_t first = first_active(b, start), last = first_active(b, end);
-
-	/*
-	 * An active interval that ends at `end` is included, because its span may end then, too;
-	 * ended_before() does not count spans that are only interrupted.
-	 */
-	if (last < b->nr_active && b->active[last].end == end)
-		last++;
-	return ended_before(b, last) - ended_before(b, first);
+	if (first == last)
+		return 0;
+	return b->by_class[last - 1].nr_ended -
+	       (first > b->class_at[class] ? b->by_class[first - 1].nr_ended : 0);
 }
 
 /*
@@ -180,19 +168,24 @@ static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t
 			   int64_t end, int64_t own_ns, uint32_t nr_own)
 {
 	struct request *r = &b->p->requests[request];
-	uint32_t nr = count_ended(b, start, end) - nr_own;
+	uint32_t nr_all = 0;
 	int64_t all = 0;
 
 	for (uint32_t c = 0; c < b->p->nr_classes; c++) {
 		int64_t ns = time_on_class(b, c, start, end) - (c == r->class ? own_ns : 0);
+		uint32_t nr;
 
 		if (ns <= 0)
 			continue;
-		partition_add_time(b, request, LEAF_BEHIND, path, b->p->classes[c], ns, nr ? nr : 1);
+		nr = count_ended(b, c, start, end);
+		if (c == r->class)
+			nr -= min(nr, nr_own);
+		nr = max(nr, 1U);
+		partition_add_time(b, request, LEAF_BEHIND, path, b->p->classes[c], ns, nr);
+		nr_all += nr;
 		all += ns;
 	}
-	if (all)
-		r->nr_ahead += nr ? nr : 1;
+	r->nr_ahead += nr_all;
 	return all;
 }
 

@@ -50,12 +50,12 @@ struct active {
 	int64_t start, end;		/* ticks */
 	int64_t start_ns, end_ns;
 	const struct work *work;
-	uint32_t nr_ended;		/* spans that ended in earlier intervals */
 };
 
 /* An active interval of a request of one class. */
 struct class_active {
 	int64_t sum_ns;			/* sum of this and all earlier intervals of the class */
+	uint32_t nr_ended;		/* how many spans ended at the ends of these intervals */
 	size_t active;			/* index of the interval */
 };
 

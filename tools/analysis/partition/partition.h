@@ -60,7 +60,7 @@ struct share {
 	uint32_t leaf;
 	/*
 	 * invocations, waits or interrupts that began in the leaf; BEHIND: how many spans of other
-	 * requests, of any class, ended on the thread meanwhile; at least 1
+	 * requests of the class ended on the thread meanwhile; at least 1
 	 */
 	uint32_t nr;
 	/*
