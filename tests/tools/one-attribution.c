@@ -108,7 +108,7 @@ static bool same(uint64_t req, const char *output, struct sums *want, struct sum
 static bool is_in_queue(const struct partition *p, uint32_t path)
 {
 	for (; path; path = p->paths[path].parent)
-		if (p->paths[path].is_queue)
+		if (path_is_queue(&p->paths[path]))
 			return true;
 	return false;
 }

@@ -74,7 +74,7 @@ static int check(const struct partition *p)
 static bool is_in_queue(const struct partition *p, uint32_t path)
 {
 	for (; path; path = p->paths[path].parent)
-		if (p->paths[path].is_queue)
+		if (path_is_queue(&p->paths[path]))
 			return true;
 	return false;
 }
@@ -105,7 +105,7 @@ static void print_waits(const struct partition *p)
 
 			if (p->leaves[s->leaf].kind == LEAF_LOCK)
 				printf("%" PRIu64 " 0x%" PRIx64 " %" PRId64 "\n", req->id,
-				       p->leaves[s->leaf].lock, s->ns);
+				       leaf_lock(p, &p->leaves[s->leaf])->address, s->ns);
 		}
 	}
 }

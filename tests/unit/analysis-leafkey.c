@@ -84,14 +84,14 @@ static void test_names(void)
 	hand_path(&a, 0, "walk", "b.c");
 	path = hand_path(&a, 0, "serve", "a.c");
 	hand_leaf(&a, LEAF_LOCK, path, "lock at a.c:120");
-	a.leaves[0].site = hand_symbol(&a, "look_up", "a.c");
+	hand_lock_site(&a, hand_symbol(&a, "look_up", "a.c"));
 	hand_queue(&a, 0x7f0000001000, NULL);
 	hand_queue(&a, 0x400100, "inbox");
 	hand_path(&b, 0, "walk.constprop.0", "/x/a.c");
 	hand_path(&b, 0, "walk [clone .isra.3]", "b.c");
 	path = hand_path(&b, 0, "serve", "a.c");
 	hand_leaf(&b, LEAF_LOCK, path, "lock at a.c:135");
-	b.leaves[0].site = hand_symbol(&b, "look_up", "a.c");
+	hand_lock_site(&b, hand_symbol(&b, "look_up", "a.c"));
 	hand_queue(&b, 0x7fff00002000, NULL);
 	hand_queue(&b, 0x400900, "inbox");
 	hand_path(&b, 0, ".cold", "a.c");

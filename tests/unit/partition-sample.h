@@ -16,6 +16,8 @@ struct hand {
 	struct symbol symbols[SAMPLE_MAX];
 	struct path paths[SAMPLE_MAX];
 	struct leaf leaves[SAMPLE_MAX];
+	struct leaf_lock locks[SAMPLE_MAX];
+	struct path_queue queues[SAMPLE_MAX];
 	const char *classes[SAMPLE_MAX];
 	size_t nr_symbols, room_requests, room_shares;
 };
@@ -25,6 +27,8 @@ TAP_FN void hand_open(struct hand *h)
 	memset(h, 0, sizeof(*h));
 	h->p.paths = h->paths;
 	h->p.leaves = h->leaves;
+	h->p.locks = h->locks;
+	h->p.queues = h->queues;
 	h->p.classes = h->classes;
 	h->p.nr_paths = 1;
 }
@@ -63,10 +67,8 @@ TAP_FN uint32_t hand_path(struct hand *h, uint32_t parent, const char *function,
 
 TAP_FN uint32_t hand_queue(struct hand *h, uint64_t queue, const char *name)
 {
-	h->paths[h->p.nr_paths] = (struct path){
-		.depth = 1, .is_queue = true, .queue = queue,
-		.queue_symbol = name ? hand_symbol(h, name, "") : NULL,
-	};
+	h->queues[h->p.nr_queues++] = (struct path_queue){ queue, name ? hand_symbol(h, name, "") : NULL };
+	h->paths[h->p.nr_paths] = (struct path){ .depth = 1, .queue = h->p.nr_queues };
 	return h->p.nr_paths++;
 }
 
@@ -74,6 +76,13 @@ TAP_FN uint32_t hand_leaf(struct hand *h, enum leaf_kind kind, uint32_t path, co
 {
 	h->leaves[h->p.nr_leaves] = (struct leaf){ .kind = kind, .path = path, .label = label };
 	return h->p.nr_leaves++;
+}
+
+/* Sets the place of the last leaf's lock. */
+TAP_FN void hand_lock_site(struct hand *h, const struct symbol *site)
+{
+	h->locks[h->p.nr_locks++] = (struct leaf_lock){ .site = site };
+	h->leaves[h->p.nr_leaves - 1].lock = h->p.nr_locks;
 }
 
 TAP_FN void hand_request(struct hand *h, uint32_t class)

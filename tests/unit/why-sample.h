@@ -162,13 +162,14 @@ TAP_FN void why_sample_leaves(struct why_sample *s)
 	parse = partition_path(p, serve, &why_functions[2]);
 	look_up = partition_path(p, serve, &why_functions[3]);
 	queue = partition_queue_path(p, 0x1000, 0);
-	s->parse_leaf = partition_leaf(p, LEAF_FUNCTION, parse, "", 0, NULL);
-	s->lookup_leaf = partition_leaf(p, LEAF_FUNCTION, look_up, "", 0, NULL);
-	s->leaves[CAUSE_LOCK] = partition_leaf(p, LEAF_LOCK, look_up, "db_lock", 0x2000, NULL);
-	s->leaves[CAUSE_BEHIND] = partition_leaf(p, LEAF_BEHIND, queue, "PUT", 0, NULL);
-	s->leaves[CAUSE_PREEMPTED] = partition_leaf(p, LEAF_PREEMPTED, parse, "hog", 0, NULL);
+	s->parse_leaf = partition_leaf(p, LEAF_FUNCTION, parse, "", NULL);
+	s->lookup_leaf = partition_leaf(p, LEAF_FUNCTION, look_up, "", NULL);
+	s->leaves[CAUSE_LOCK] = partition_leaf(p, LEAF_LOCK, look_up, "db_lock",
+					       &(struct leaf_lock){ .address = 0x2000 });
+	s->leaves[CAUSE_BEHIND] = partition_leaf(p, LEAF_BEHIND, queue, "PUT", NULL);
+	s->leaves[CAUSE_PREEMPTED] = partition_leaf(p, LEAF_PREEMPTED, parse, "hog", NULL);
 	s->leaves[CAUSE_SLOWER] = s->parse_leaf;
-	s->leaves[CAUSE_IO] = partition_leaf(p, LEAF_IO, look_up, "", 0, NULL);
+	s->leaves[CAUSE_IO] = partition_leaf(p, LEAF_IO, look_up, "", NULL);
 }
 
 TAP_FN void why_sample_causes(struct why_sample *s)

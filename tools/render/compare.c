@@ -377,7 +377,7 @@ bool text_uncategorised(const struct render *r, const struct partition *p,
 		all += p->shares[i].ns;
 	}
 	for (size_t i = 0; i < p->nr_leaves; i++) {
-		const char *kind = categories_kind(p->leaves[i].kind, p->leaves[i].lock_kind);
+		const char *kind = categories_kind(p->leaves[i].kind, leaf_lock(p, &p->leaves[i])->kind);
 		const char *name = name_of(p, &p->leaves[i]);
 
 		if (sums[i] && !categories_find(categories, kind, name))

@@ -210,7 +210,8 @@ static struct part_key part_key_of(const struct leafkeys *keys, uint32_t n)
 	const struct leafkey *leaf = &keys->leaves[n];
 	const struct leafkey_path *path = &keys->paths[leaf->path];
 	struct part_key k = {
-		.kind = leaf->kind, .lock_kind = leaf->p->leaves[leaf->leaf].lock_kind, .label = leafkey_label(keys, n), .where = "",
+		.kind = leaf->kind, .lock_kind = leaf_lock(leaf->p, &leaf->p->leaves[leaf->leaf])->kind,
+		.label = leafkey_label(keys, n), .where = "",
 		.text = leaf->label, .key = n,
 	};
 

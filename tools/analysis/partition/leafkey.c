@@ -79,10 +79,12 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 		name = from->func->function;
 		len = from->func->known ? function_length(name) : strlen(name);
 		file = basename(from->func->func_file);
-	} else if (from->is_queue) {
+	} else if (path_is_queue(from)) {
+		const struct symbol *symbol = p->queues[from->queue - 1].symbol;
+
 		file = QUEUE_FILE;
-		if (from->queue_symbol && from->queue_symbol->known) {
-			name = from->queue_symbol->function;
+		if (symbol && symbol->known) {
+			name = symbol->function;
 			len = strlen(name);
 		}
 	}
@@ -122,10 +124,10 @@ static bool has_no_label(const struct leafkeys *keys, const struct leaf *leaf)
 	return keys->no_calls && (leaf->kind == LEAF_IO || leaf->kind == LEAF_SLEEP);
 }
 
-static uint32_t label_text(struct leafkeys *keys, const struct leaf *leaf)
+static uint32_t label_text(struct leafkeys *keys, const struct partition *p, const struct leaf *leaf)
 {
-	const struct symbol *site = leaf->site;
-	const char *noun = lock_kind_noun(leaf->lock_kind);
+	const struct symbol *site = leaf_lock(p, leaf)->site;
+	const char *noun = lock_kind_noun(leaf_lock(p, leaf)->kind);
 	size_t len = strlen(noun);
 
 	if (has_no_label(keys, leaf))
@@ -144,7 +146,7 @@ static uint32_t add_leaf(struct leafkeys *keys, const struct partition *p, uint3
 
 	/* The path of a function leaf ends with the function itself. */
 	if (from->kind != LEAF_FUNCTION)
-		new.label = label_text(keys, from);
+		new.label = label_text(keys, p, from);
 	return new.label == LEAFKEY_NONE ? LEAFKEY_NONE : find_or_add_leaf(keys, &new);
 }
 

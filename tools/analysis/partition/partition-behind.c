@@ -248,16 +248,16 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 		if (!idle->is_nap || !p->paths[at.path].func)
 			break;
 		path = partition_path(p, path, p->paths[at.path].func);
-		return path == UINT32_MAX ? NO_LEAF : partition_leaf(p, at.kind, path, "", 0, NULL);
+		return path == UINT32_MAX ? NO_LEAF : partition_leaf(p, at.kind, path, "", NULL);
 	case LEAF_LOCK:
 	case LEAF_FUTEX:
 	case LEAF_UNKNOWN:
 		break;
 	default:
-		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
+		return partition_leaf(p, at.kind, path, at.label, NULL);
 	}
 	/* The server waited until another thread woke it, or its state is not known. */
-	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
+	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", NULL);
 }
 
 /* Adds the time in which the server worked on no request; returns how much of `rest` remains. */
@@ -338,7 +338,7 @@ void partition_add_queued(struct partition_build *b, const struct queued *first,
 
 		if (b->p->requests[q->request].is_left_out)
 			continue;
-		if (partition_is_upstream(b->p->paths[q->path].queue)) {
+		if (partition_is_upstream(b->p->queues[b->p->paths[q->path].queue - 1].address)) {
 			last.start = upstream_end(b, q);
 			if (last.start > q->start)
 				partition_add_time(b, q->request, LEAF_QUEUE, q->path, "",

@@ -135,10 +135,10 @@ uint32_t partition_segment_leaf(struct partition *p, const struct segment *s, ui
 {
 	char label[PARTITION_LABEL_MAX];
 	enum leaf_kind kind = partition_label(s, label);
-	uint32_t leaf;
+	const struct leaf_lock lock = {
+		.address = s->lock, .site = s->site, .kind = kind == LEAF_LOCK ? s->lock_kind : 0,
+	};
+	bool has_lock = kind == LEAF_LOCK || kind == LEAF_FUTEX;
 
-	leaf = partition_leaf(p, kind, path, label, s->lock, s->site);
-	if (leaf != NO_LEAF && kind == LEAF_LOCK)
-		p->leaves[leaf].lock_kind = s->lock_kind;
-	return leaf;
+	return partition_leaf(p, kind, path, label, has_lock ? &lock : NULL);
 }

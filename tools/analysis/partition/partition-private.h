@@ -157,8 +157,9 @@ const char *partition_intern(struct partition *p, const char *text);
 uint32_t partition_class(struct partition *p, const char *name);
 uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbol *func);
 uint32_t partition_queue_path(struct partition *p, uint64_t queue, int64_t tick);
+/* `lock` may be NULL; of equal leaves, that of the first is stored. */
 uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
-			const char *label, uint64_t lock, const struct symbol *site);
+			const char *label, const struct leaf_lock *lock);
 /* Returns the leaf of the path's own function. */
 uint32_t partition_function(struct partition *p, uint32_t path);
 /* partition-label.c: the leaf of a segment that is not a function */

@@ -86,7 +86,7 @@ static uint32_t sampled_leaf(struct partition_build *b, uint32_t leaf)
 	if (l->kind != LEAF_IRQ)
 		return leaf;
 	return l->path ? partition_function(b->p, l->path) :
-			 partition_leaf(b->p, LEAF_UNKNOWN, 0, "", 0, NULL);
+			 partition_leaf(b->p, LEAF_UNKNOWN, 0, "", NULL);
 }
 
 static void add_sample(struct partition_build *b, const struct sample *s, uint32_t leaf)
@@ -126,7 +126,7 @@ static void spend_unknown(struct partition_build *b, int64_t start, int64_t end)
 		bool is_away = gaps_cover(&b->m->gaps, b->tid, start, &until);
 
 		spend_on(b, start, until, partition_leaf(b->p, LEAF_UNKNOWN, 0,
-			 is_away ? PARTITION_UNOBSERVED : "", 0, NULL));
+			 is_away ? PARTITION_UNOBSERVED : "", NULL));
 		start = until;
 	}
 }
@@ -220,7 +220,7 @@ static void add_errors(struct partition_build *b, const struct segment *s, uint3
 	    !(is_near(o, s->start_ns, s->resolution_ns) || is_near(o, s->end_ns, s->resolution_ns)))
 		return;
 	spent_on(b, leaf)->error2 += error2;
-	spent_on(b, in ? in->leaf : partition_leaf(b->p, LEAF_UNKNOWN, 0, "", 0, NULL))->error2 += error2;
+	spent_on(b, in ? in->leaf : partition_leaf(b->p, LEAF_UNKNOWN, 0, "", NULL))->error2 += error2;
 }
 
 static int begin_function(struct partition_build *b, const struct segment *s,
@@ -242,7 +242,7 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 	const struct segment *s = what->segment;
 
 	item->leaf = s ? partition_segment_leaf(b->p, s, item->path) :
-			 partition_leaf(b->p, item->kind, item->path, what->irq->name, 0, NULL);
+			 partition_leaf(b->p, item->kind, item->path, what->irq->name, NULL);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
 	/* The flag marks a sleep that was ended by an interrupt (a timer), and not by a thread. */

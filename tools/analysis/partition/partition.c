@@ -29,7 +29,7 @@ void partition_add_share(struct partition_build *b, uint32_t request, uint32_t l
 void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
 			uint32_t path, const char *label, int64_t ns, uint32_t nr)
 {
-	partition_add_share(b, request, partition_leaf(b->p, kind, path, label, 0, NULL),
+	partition_add_share(b, request, partition_leaf(b->p, kind, path, label, NULL),
 			    &(struct spent){ .ns = ns, .nr = nr });
 }
 
@@ -235,6 +235,8 @@ void partition_free(struct partition *p)
 	places_free(&p->places);
 	free(p->leaves);
 	free(p->paths);
+	free(p->locks);
+	free(p->queues);
 	free(p->classes);
 	*p = (struct partition){ 0 };
 }

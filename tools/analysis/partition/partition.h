@@ -37,11 +37,13 @@ struct path {
 	uint32_t parent;
 	uint32_t depth;			/* root: 0 */
 	uint32_t leaf;			/* its FUNCTION leaf + 1; 0: none yet */
+	uint32_t queue;			/* time in a queue: its index in partition.queues + 1; else 0 */
 	const struct symbol *func;	/* NULL: root, queue */
-	uint64_t queue;			/* the queue, if this is time in a queue; else 0 */
-	const struct symbol *queue_symbol;
-	/* the path is a queue, whether or not its address is known */
-	bool is_queue;
+};
+
+struct path_queue {
+	uint64_t address;		/* 0: not known */
+	const struct symbol *symbol;	/* NULL: not known */
 };
 
 /* Leaves and paths are only appended; the index of a parent is less than those of its children. */
@@ -51,9 +53,13 @@ struct leaf {
 	uint32_t path;
 	/* interned: name of the lock, futex, task, class, irq, system call or library call; "" */
 	const char *label;
-	uint64_t lock;			/* LOCK, FUTEX: an address of the lock; else 0 */
-	unsigned lock_kind;		/* LOCK: enum ldb_lock_kind */
+	uint32_t lock;			/* LOCK, FUTEX: index in partition.locks + 1; else 0 */
+};
+
+struct leaf_lock {
+	uint64_t address;		/* one of the lock's addresses */
 	const struct symbol *site;	/* LOCK: where it waited; may be NULL */
+	unsigned kind;			/* LOCK: enum ldb_lock_kind */
 };
 
 struct share {
@@ -113,6 +119,10 @@ struct partition {
 	size_t nr_leaves;
 	struct path *paths;
 	size_t nr_paths;
+	struct leaf_lock *locks;	/* of leaves */
+	size_t nr_locks;
+	struct path_queue *queues;	/* of paths */
+	size_t nr_queues;
 	const char **classes;		/* names, interned; "" */
 	size_t nr_classes;
 	uint64_t nr_incomplete;		/* requests that are left out because they did not end */
@@ -124,6 +134,20 @@ struct partition {
 	bool has_calls;			/* leaves of sleeps have the names of system calls */
 	struct partition_names *names;	/* owns the strings */
 };
+
+/* Returns true if the path is time in a queue, whether or not the queue's address is known. */
+static inline bool path_is_queue(const struct path *path)
+{
+	return path->queue;
+}
+
+/* Returns the lock of the leaf; if it has none, one whose members are all 0. */
+static inline const struct leaf_lock *leaf_lock(const struct partition *p, const struct leaf *leaf)
+{
+	static const struct leaf_lock none;
+
+	return leaf->lock ? &p->locks[leaf->lock - 1] : &none;
+}
 
 struct partition_options {
 	/* ticks: requests that start in this range; with only: the range that is read */

@@ -61,7 +61,7 @@ static struct timeline_cause *find(struct causes *k, uint32_t leaf)
 	const struct leaf *l = &k->p.leaves[leaf];
 	const struct path *root = &k->p.paths[root_of(&k->p, l->path)];
 	struct timeline_cause new = {
-		.kind = l->kind, .in_queue = root->is_queue,
+		.kind = l->kind, .in_queue = path_is_queue(root),
 		.label = *l->label && strcmp(l->label, PARTITION_UNOBSERVED) ? l->label : "",
 		.func = is_of_place(l->kind) ? k->p.paths[l->path].func : NULL,
 	};

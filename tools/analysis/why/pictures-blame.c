@@ -56,7 +56,7 @@ static uint32_t add_path(struct build *b, uint32_t frame, uint32_t path)
 	for (uint32_t at = path; at && nr < PATH_MAX_DEPTH; at = p->paths[at].parent)
 		steps[nr++] = at;
 	while (nr--)
-		frame = find_child(b, frame, p->paths[steps[nr]].is_queue ? LEAF_QUEUE : LEAF_FUNCTION,
+		frame = find_child(b, frame, path_is_queue(&p->paths[steps[nr]]) ? LEAF_QUEUE : LEAF_FUNCTION,
 				   path_name(p, steps[nr]));
 	return frame;
 }

@@ -47,7 +47,7 @@ struct build {
 static const char *place_of(const struct partition *p, uint32_t path)
 {
 	for (uint32_t at = path; at; at = p->paths[at].parent)
-		if (p->paths[at].is_queue)
+		if (path_is_queue(&p->paths[at]))
 			return path_name(p, at);
 	return path_name(p, path);
 }

@@ -204,7 +204,7 @@ static bool is_in_queue(const struct partition *p, uint32_t path)
 {
 	while (path && p->paths[path].parent)
 		path = p->paths[path].parent;
-	return p->paths[path].is_queue;
+	return path_is_queue(&p->paths[path]);
 }
 
 /*

@@ -112,7 +112,7 @@ static enum leaf_kind inner_kind(const struct partition *p, uint32_t path)
 {
 	if (p->paths[path].func)
 		return LEAF_FUNCTION;
-	return p->paths[path].is_queue ? LEAF_QUEUE : LEAF_UNKNOWN;
+	return path_is_queue(&p->paths[path]) ? LEAF_QUEUE : LEAF_UNKNOWN;
 }
 
 static bool faults_explain(int64_t nr, int64_t ns)
@@ -206,7 +206,7 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 		.kind = key.kind, .path = leaf ? leaf->path : n,
 		.leaf = leaf ? (uint32_t)(leaf - w->p->leaves) : UINT32_MAX,
 		.label = key.label, .call = key.call, .has_faults = key.has_faults,
-		.lock_kind = leaf ? leaf->lock_kind : 0,
+		.lock_kind = leaf ? leaf_lock(w->p, leaf)->kind : 0,
 		.reference_ns = e->ref->nodes[n].median_ns,
 	};
 	memset(&k->by_anomaly[w->nr_causes], 0, sizeof(k->by_anomaly[0]));
