@@ -116,7 +116,7 @@ struct partition_build {
 	size_t nr_samples, room_samples, next_sample, room_placed;
 	/* These describe the current piece. */
 	struct spent *spent, spare;	/* by leaf; spare: used when there is no memory */
-	size_t room_spent;
+	size_t nr_spent, room_spent;
 	uint32_t *touched;		/* leaves */
 	size_t nr_touched, room_touched;
 	uint32_t stamp;

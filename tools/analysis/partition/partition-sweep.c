@@ -28,7 +28,6 @@ static void end_piece(struct partition_build *b)
 
 static struct spent *spent_on(struct partition_build *b, uint32_t leaf)
 {
-	size_t room = b->room_spent;
 	struct spent *s;
 
 	if (leaf == NO_LEAF ||
@@ -36,8 +35,8 @@ static struct spent *spent_on(struct partition_build *b, uint32_t leaf)
 		b->ret = -ENOMEM;
 		return &b->spare;
 	}
-	if (room < b->room_spent)
-		memset(b->spent + room, 0, (b->room_spent - room) * sizeof(*b->spent));
+	for (; b->nr_spent <= leaf; b->nr_spent++)
+		b->spent[b->nr_spent] = (struct spent){ 0 };
 	s = &b->spent[leaf];
 	if (s->stamp == b->stamp)
 		return s;
