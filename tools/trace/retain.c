@@ -40,8 +40,8 @@ struct retained {
 	/* here are all rows that overlap this range, and one of the ranges of reader_retain() */
 	struct reader_range range;
 	size_t nr, bytes;
-	struct extent *chunks;		/* the rows and their strings follow in the same memory */
-	char *rows;
+	struct extent *chunks;
+	char *rows;			/* their strings follow */
 	uint64_t last_use;
 };
 
@@ -110,6 +110,7 @@ static void drop(struct retain *t, struct retained *b)
 {
 	t->bytes -= b->bytes;
 	free(b->chunks);
+	free(b->rows);
 	*b = (struct retained){ .last_use = b->last_use };
 }
 
@@ -201,7 +202,7 @@ void reader_retain_end(struct reader *r)
 	if (!t)
 		return;
 	for (unsigned i = 0; i < NR_BLOCKS; i++)
-		free(t->blocks[i].chunks);
+		drop(t, &t->blocks[i]);
 	for (unsigned kind = 0; kind < NR_KINDS; kind++) {
 		free(t->ranges[kind].at);
 		free(t->ranges[kind].given);
@@ -359,16 +360,19 @@ static void copy_strings(const struct schema *s, char *rows, size_t nr, char *to
 ORDER_KEY(tick_of_sched, struct ldb_row_sched, tick)
 ORDER_KEY(tick_of_req, struct ldb_row_req, tick)
 
-/*
- * Copies the rows.  Rows of the kinds that analyses read in order of time (rows_by_time()) are
- * copied in that order.
- */
+/* Returns true if rows of the kind are read in order of time (rows_by_time()). */
+static bool is_ordered(unsigned kind)
+{
+	return kind == LDB_BLK_SCHED || kind == LDB_BLK_REQ;
+}
+
+/* Copies the rows, those of ordered kinds in order of time. */
 static int copy_rows(unsigned kind, char *to, const char *rows, size_t nr, size_t size)
 {
 	static const order_key sched[] = { tick_of_sched }, req[] = { tick_of_req };
 	uint32_t *order;
 
-	if (kind != LDB_BLK_SCHED && kind != LDB_BLK_REQ) {
+	if (!is_ordered(kind)) {
 		memcpy(to, rows, nr * size);
 		return 0;
 	}
@@ -389,21 +393,50 @@ static void set_chunks(struct retained *k, size_t size)
 	}
 }
 
-/* Stores rows; if there is no room for them, they are not retained. */
+/*
+ * Returns a copy of the decoder's rows, with room for strings of this many bytes.  If most of the
+ * decoder's buffer is rows to retain, the buffer itself is returned: a copy would double the memory
+ * of a block, and the decoder's buffer would stay allocated while blocks are no longer decoded.
+ */
+static char *take_rows(struct decoder *d, const struct retained *k, const struct schema *s, size_t strings)
+{
+	size_t size = k->nr * s->row_bytes;
+	char *rows;
+
+	if (!is_ordered(k->kind) && !strings && size > d->rows_room / 4 * 3) {
+		rows = realloc(d->rows, size);
+		if (rows) {
+			d->rows = NULL;
+			d->rows_room = 0;
+		}
+		return rows;
+	}
+	rows = malloc(size + strings + 1);
+	if (rows && copy_rows(k->kind, rows, d->rows, k->nr, s->row_bytes)) {
+		free(rows);
+		return NULL;
+	}
+	return rows;
+}
+
+/*
+ * Stores the decoder's rows, which it may then no longer have; if there is no room for them, they
+ * are not retained.
+ */
 static int store(struct retain *t, struct retained *k, const struct schema *s, struct retained new,
-		  const char *rows)
+		  struct decoder *d)
 {
 	size_t chunks = nr_chunks(new.nr) * sizeof(*k->chunks), size = new.nr * s->row_bytes;
+	size_t strings = string_bytes(s, d->rows, new.nr);
 
 	new.last_use = k->last_use;
-	new.bytes = chunks + size + string_bytes(s, (char *)rows, new.nr);
+	new.bytes = chunks + size + strings;
 	if (!make_room(t, new.bytes))
 		return 0;
-	new.chunks = malloc(new.bytes + 1);
-	if (!new.chunks)
-		return -ENOMEM;
-	new.rows = (char *)new.chunks + chunks;
-	if (copy_rows(new.kind, new.rows, rows, new.nr, s->row_bytes)) {
+	new.chunks = malloc(chunks + 1);
+	if (new.chunks)
+		new.rows = take_rows(d, &new, s, strings);
+	if (!new.rows) {
 		free(new.chunks);
 		return -ENOMEM;
 	}
@@ -452,7 +485,7 @@ static int decode(const struct query *q, struct decoder *d, struct block *b, str
 		wanted.ranges = &(struct ranges){ .at = &new.range, .nr = 1 };
 		new.nr = select_rows(&wanted, d->rows, new.nr);
 	}
-	ret = store(t, k, s, new, d->rows);
+	ret = store(t, k, s, new, d);
 	if (ret)
 		return ret;
 	if (k->block)
