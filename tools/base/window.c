@@ -109,14 +109,18 @@ static int play_rows(struct window *w, size_t nr)
 	return rc;
 }
 
-/* Allocates a chunk of slots, not all slots at once, because most windows have few rows. */
+/*
+ * Allocates a chunk of slots, not all slots at once, because most windows have few rows.  Keys grow
+ * in one step: each further step would leave a hole in the heap that is too small for the next.
+ */
 static int make_room(struct window *w)
 {
 	char **chunk = &w->chunks[w->nr_slots / WINDOW_CHUNK];
+	size_t need = w->nr_slots < WINDOW_FIRST ? WINDOW_FIRST : WINDOW_ROWS;
 
 	if (!*chunk)
 		*chunk = malloc(WINDOW_CHUNK * w->row_bytes);
-	if (!*chunk || !array_reserve(&w->keys, &w->room, w->nr_slots + WINDOW_CHUNK, sizeof(*w->keys)) ||
+	if (!*chunk || !array_reserve(&w->keys, &w->room, need, sizeof(*w->keys)) ||
 	    !buffer_room(&w->spare, &w->spare_bytes, w->room * sizeof(*w->spare)))
 		return -ENOMEM;
 	return 0;

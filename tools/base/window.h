@@ -17,6 +17,7 @@
 
 /* Slots are allocated in chunks that are small enough to use memory again that was freed before. */
 #define WINDOW_CHUNK	(WINDOW_ROWS / 32)
+#define WINDOW_FIRST	(WINDOW_ROWS / 8)	/* keys that are allocated at first */
 
 struct window_key {
 	int64_t tick;
