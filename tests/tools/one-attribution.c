@@ -322,13 +322,12 @@ static void make_flame(struct report *r)
 	options.with_irqs = true;
 	bins_init(&r->bins, r->m, r->o->from, r->o->to);
 	r->instances.is_each = true;
+	flame_init(&r->flame, r->m, &r->bins, &r->instances, &r->coarse, &r->request_coarse);
 	if (report_requests_read(r))
 		exit(2);
 	for (size_t i = 0; i < r->instances.nr; i++)
 		r->instances.at[i].class = i;
-	flame_init(&r->flame, r->m, &r->bins, &r->instances, &r->coarse, &r->request_coarse);
-	if (flame_read_pieces(&r->flame, r->o->from, r->o->to) ||
-	    tracks_each(r->m, &options, &sink, &result) || flame_finish(&r->flame))
+	if (tracks_each(r->m, &options, &sink, &result) || flame_finish(&r->flame))
 		exit(2);
 }
 

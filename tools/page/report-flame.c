@@ -77,6 +77,8 @@ static const struct piece *piece_at(struct flame *f, int64_t tick, int64_t *unti
 	const struct piece *at = f->pieces.at;
 	size_t n = f->piece;
 
+	if (n + 1 < f->pieces.nr && at[n].tid == f->tid && at[n].end <= tick)
+		n = ++f->piece;
 	if (n >= f->pieces.nr || at[n].tid != f->tid || at[n].end <= tick ||
 	    (n && at[n - 1].tid == f->tid && at[n - 1].end > tick))
 		n = f->piece = pieces_first(&f->pieces, f->tid, tick);
@@ -196,11 +198,6 @@ void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 	attribution_start(&f->attribution);
 	cells_init(&f->by_time, by_time, false);
 	cells_init(&f->by_request, by_request, false);
-}
-
-int flame_read_pieces(struct flame *f, int64_t from, int64_t to)
-{
-	return pieces_read(f->m, from, to, &f->pieces);
 }
 
 int flame_segment(void *arg, const struct segment *s)

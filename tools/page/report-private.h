@@ -129,6 +129,7 @@ struct report_requests {
 struct report;
 
 struct place report_place(const struct request *q);
+/* Reads the requests and, for the flame graphs, their pieces; flame_init() comes before. */
 int report_requests_read(struct report *r);
 int report_requests_write(struct report *r);
 void report_requests_free(struct report_requests *q);
@@ -195,8 +196,7 @@ struct flame {
 void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 		const struct report_requests *requests, struct coarse *by_time,
 		struct coarse *by_request);
-/* Finds the pieces of the requests, before the first segment. */
-int flame_read_pieces(struct flame *f, int64_t from, int64_t to);
+/* `pieces` must be set before the first segment. */
 int flame_segment(void *arg, const struct segment *s);
 /* Ends open items at the end of a thread. */
 int flame_finish(struct flame *f);

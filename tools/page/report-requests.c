@@ -46,7 +46,7 @@ static int store_request(struct report_requests *q, const struct request *reques
 	return 0;
 }
 
-static int on_instance(void *arg, struct instance *instance)
+static int on_instance(void *arg, const struct instance *instance)
 {
 	struct report *r = arg;
 	struct request request = {
@@ -82,12 +82,11 @@ int report_requests_read(struct report *r)
 {
 	uint64_t max = r->o->requests_max ? r->o->requests_max : REPORT_REQUESTS_MAX;
 	struct report_requests *q = &r->instances;
-	struct instances_result result;
 	int ret;
 
 	q->is_each = r->requests.all.count + r->requests.all.incomplete <= max;
 	cells_init(&q->cells, &r->heat, true);
-	ret = instances_each(r->m, on_instance, r, &result);
+	ret = pieces_read(r->m, r->o->from, r->o->to, on_instance, r, &r->flame.pieces);
 	if (ret || !q->nr)
 		return ret;
 	qsort(q->at, q->nr, sizeof(*q->at), by_start);

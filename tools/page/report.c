@@ -135,10 +135,8 @@ static int gather(struct report *r)
 	if (ret)
 		return ret;
 	bins_init(&r->bins, r->m, r->o->from, r->o->to);
-	ret = report_requests_read(r);
 	flame_init(&r->flame, r->m, &r->bins, &r->instances, &r->coarse, &r->request_coarse);
-	if (!ret)
-		ret = flame_read_pieces(&r->flame, r->o->from, r->o->to);
+	ret = report_requests_read(r);
 	if (!ret)
 		ret = report_calls_init(r);
 	if (!ret)
@@ -314,7 +312,7 @@ static int write_other_flame(struct report *r, const struct bins *bins)
 	flame_init(&flame, r->o->other, bins, &none, &coarse, &coarse);
 	flame.marks_requests = true;
 	options.with_irqs = true;
-	ret = flame_read_pieces(&flame, INT64_MIN, INT64_MAX);
+	ret = pieces_read(r->o->other, INT64_MIN, INT64_MAX, NULL, NULL, &flame.pieces);
 	if (!ret)
 		ret = tracks_each(r->o->other, &options, &sink, &result);
 	if (!ret)

@@ -150,7 +150,7 @@ static void cut_instance(struct partition_build *b, const struct instance *insta
 	w.heap = w.by_end + instance->nr_parts;
 	for (size_t i = 0; i < instance->nr_parts; i++)
 		w.by_end[i] = i;
-	if (instance->nr_parts)
+	if (instance->nr_parts > 1)
 		qsort_r(w.by_end, instance->nr_parts, sizeof(*w.by_end), by_end, (void *)instance);
 	walk_back(&w);
 	if (w.by_end != few)
@@ -236,7 +236,9 @@ static int on_instance(void *arg, struct instance *instance)
 		b->p->nr_incomplete += !instance->is_complete;
 		b->p->nr_lost_handoffs += instance->has_lost_handoff;
 	}
-	return add_instance(b, instance, is_selected && instance->is_complete);
+	if (b->o->instance)
+		b->ret = b->o->instance(b->o->arg, instance);
+	return b->ret ? b->ret : add_instance(b, instance, is_selected && instance->is_complete);
 }
 
 /*

@@ -178,6 +178,11 @@ struct partition_options {
 	/* Only piece() is called, thread by thread, in order of time: there are no shares. */
 	bool only_pieces;
 	/*
+	 * May be NULL.  If `only` is NULL, called with each request instance of the trace, complete
+	 * or not, before all calls of piece().  The instance is valid until it returns.
+	 */
+	int (*instance)(void *arg, const struct instance *instance);
+	/*
 	 * Called with each time in these pieces that belongs to one leaf: thread by thread, and in
 	 * order of time for each thread.
 	 */

@@ -7,16 +7,34 @@
 #include "partition.h"
 #include "pieces.h"
 
+struct reading {
+	struct pieces *p;
+	int (*instance)(void *arg, const struct instance *instance);
+	void *arg;
+};
+
+static int on_instance(void *arg, const struct instance *instance)
+{
+	struct reading *r = arg;
+
+	return r->instance(r->arg, instance);
+}
+
 static int add(void *arg, uint32_t tid, int64_t start, int64_t end, const struct request *r)
 {
-	struct pieces *p = arg;
+	struct pieces *p = ((struct reading *)arg)->p;
 
 	return array_push(p->at, p->nr, p->room, { start, end, r->id, r->start, tid });
 }
 
-int pieces_read(struct model *m, int64_t from, int64_t to, struct pieces *p)
+int pieces_read(struct model *m, int64_t from, int64_t to,
+		int (*instance)(void *arg, const struct instance *instance), void *arg, struct pieces *p)
 {
-	struct partition_options o = { .from = from, .to = to, .only_pieces = true, .piece = add, .arg = p };
+	struct reading r = { p, instance, arg };
+	struct partition_options o = {
+		.from = from, .to = to, .only_pieces = true, .piece = add,
+		.instance = instance ? on_instance : NULL, .arg = &r,
+	};
 	struct partition partition;
 	int ret;
 

@@ -7,7 +7,7 @@
 #ifndef PARTITION_PIECES_H
 #define PARTITION_PIECES_H
 
-#include "facts/model.h"
+#include "facts/instances.h"
 
 struct piece {
 	int64_t start, end;		/* ticks */
@@ -23,10 +23,12 @@ struct pieces {
 };
 
 /*
- * Finds the pieces of the complete requests that start in [from, to] (ticks).  Returns 0 or
- * -ENOMEM.
+ * Finds the pieces of the complete requests that start in [from, to] (ticks).  instance() may be
+ * NULL; it is called with each request instance of the trace.  Returns 0, -ENOMEM, or what
+ * instance() returned if that was not 0.
  */
-int pieces_read(struct model *m, int64_t from, int64_t to, struct pieces *p);
+int pieces_read(struct model *m, int64_t from, int64_t to,
+		int (*instance)(void *arg, const struct instance *instance), void *arg, struct pieces *p);
 void pieces_free(struct pieces *p);
 
 /* Returns the index of the thread's first piece that ends after tick. */
