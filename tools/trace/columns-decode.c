@@ -134,8 +134,6 @@ static bool ends_right(const struct schema_column *c, struct column_state *state
 static bool decode_times(const struct schema *s, struct column_state *states, char *row, size_t nr,
 			 const struct columns_select *select, bool *is_needed)
 {
-	if (select->times)
-		memset(row, 0, nr * s->row_bytes);
 	for (unsigned i = 0; i < s->nr_columns; i++)
 		if (is_time(&s->columns[i]) && !decode_column(&s->columns[i], &states[i], row, nr, s->row_bytes, NULL))
 			return false;
@@ -158,12 +156,20 @@ static bool decode_some(const struct schema *s, struct column_state *states, cha
 			const struct columns_select *select)
 {
 	size_t left = *nr;
-	char *to = row;
+	char *to = row, *cleared = row;
 
 	for (size_t n; left; left -= n) {
 		bool is_needed;
 
 		n = left < TILE_ROWS ? left : TILE_ROWS;
+		/*
+		 * times() may read the other columns, whose values do not matter.  The next tile is decoded
+		 * into the same memory if this one is not needed, so that most memory is cleared once.
+		 */
+		if (select->times && to + n * s->row_bytes > cleared) {
+			memset(cleared, 0, to + n * s->row_bytes - cleared);
+			cleared = to + n * s->row_bytes;
+		}
 		if (!decode_times(s, states, to, n, select, &is_needed))
 			return false;
 		if (is_needed)
