@@ -73,22 +73,38 @@ static void move_borders(struct wide *w)
 		w->from = min(w->from, w->bounds[i].min);
 }
 
+/*
+ * Reads the bounds of functions in the filter's range.  If it is wider than the range that the caller
+ * retains, it is retained, too: the caller reads it again, and blocks would be decoded twice.
+ */
+static int read_bounds(struct model *m, struct wide *w, const struct reader_filter *filter, bool is_wider)
+{
+	int ret = 0;
+
+	w->nr = 0;
+	if (is_wider && reader_retains(m->reader))
+		ret = reader_retain_also(m->reader, LDB_BLK_FUNC,
+					 &(struct reader_range){ filter->t_min, filter->t_max });
+	return ret ? ret : reader_each(m->reader, LDB_BLK_FUNC, filter, add_funcs, w);
+}
+
 int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
 		 void *arg, int64_t *from, int64_t *to)
 {
 	int64_t around = 1 + AROUND_NS / reader_ticks_to_ns(m->reader, 1);
 	struct wide w = { .from = *from, .to = *to, .wants = wants, .arg = arg };
 	struct reader_filter filter = READER_FILTER_ALL;
+	bool is_wider = false;
 	int ret;
 
 	do {
 		filter.t_min = w.from - around;
 		filter.t_max = w.to + around;
-		w.nr = 0;
-		ret = reader_each(m->reader, LDB_BLK_FUNC, &filter, add_funcs, &w);
+		ret = read_bounds(m, &w, &filter, is_wider);
 		if (!ret)
 			move_borders(&w);
 		around *= 4;
+		is_wider = true;
 	} while (!ret && (w.from < filter.t_min || w.to > filter.t_max));
 	*from = w.from;
 	*to = w.to;
