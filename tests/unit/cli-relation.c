@@ -129,6 +129,8 @@ int main(void)
 	char *json = printed_json(tree_columns, &tree), *csv = printed_csv(tree_columns, &tree);
 	char *mixed = printed_csv(mixed_columns, &tree);
 	const struct column *by = relation_find(leaf_columns, "ns");
+	const struct column *by_part = relation_find(branch_columns, "part");
+	const struct branch below[] = { { .part = -0.25 }, { .part = -0.5 } };
 
 	is_str(json, "{\"branches\": [{\"name\": \"up\", \"code\": \"U\", \"words\": [\"a\", \"b\\\"\"], "
 	       "\"best\": {\"address\": \"0x7\", \"ns\": 4, \"hot\": false, \"half_ns\": 2}, \"part\": 0.5, "
@@ -144,6 +146,7 @@ int main(void)
 	ok(relation_find(leaf_columns, "half") && !relation_find(leaf_columns, "hal"),
 	   "and by its key without the unit");
 	ok(column_compare(by, &leaves[0], &leaves[1]) < 0, "the greater number first");
+	ok(by_part && column_compare(by_part, &below[0], &below[1]) < 0, "also of negative fractions");
 	free(json);
 	free(csv);
 	free(mixed);

@@ -404,5 +404,7 @@ int column_compare(const struct column *c, const void *a, const void *b)
 
 	if (va.type == VALUE_TEXT)
 		return strcmp(va.text, vb.text);
+	if (va.type == VALUE_DOUBLE)
+		return va.number > vb.number ? -1 : va.number < vb.number;
 	return va.i64 > vb.i64 ? -1 : va.i64 < vb.i64;
 }
