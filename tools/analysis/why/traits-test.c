@@ -487,6 +487,8 @@ static int try_trait(struct tester *x, struct traits *t, size_t *room, const str
 		.surprise = surprise(x, nr, nr_slow),
 	};
 
+	if (found.surprise == INFINITY)
+		return -ENOMEM;
 	t->nr_tests++;
 	/* A text is mentioned before a threshold. */
 	if (b) {
