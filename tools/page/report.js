@@ -414,7 +414,6 @@
 			return;
 		}
 		const from = doc.edges[choice.i], to = doc.edges[choice.j + 1] - 1, n = data.count(choice);
-		const isLast = choice.j === doc.edges.length - 2;
 		const latency = choice.is_full ? "" : `, latency ${ldb.ns(data.bucketFrom(choice.lo, doc.heat_bits))} ` +
 			(choice.hi === Infinity ? "or more" : `to ${ldb.ns(data.bucketFrom(choice.hi + 1, doc.heat_bits))}`);
 		const radio = (value, label, title) => el("button", { "aria-pressed": String(mode === value), "data-mode": value, title, onclick: () => {
@@ -428,7 +427,7 @@
 				radio("requests", "What was done for them", "calls of threads that worked on exactly one of these requests"),
 				radio("time", "All that ran then", "as ldb-report --from --to")) : "",
 			el("code", { class: "mono", id: "window", title: "the same time in a terminal" }, `--from=${from}ns --to=${to}ns`),
-			isLast ? "" : "", el("button", { onclick: () => choose(null) }, "Choose all"));
+			el("button", { onclick: () => choose(null) }, "Choose all"));
 	}
 
 	function snapped(s) {
