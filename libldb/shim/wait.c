@@ -143,6 +143,7 @@ void wait_lock_end(struct wait *w, int rc)
 		/* A signal handler may have called functions meanwhile. */
 		h->nr_later = h->gen == w->gen ? w->nr_later : 0;
 		h->begin = end;
+		order_signal();		/* shim_flush() takes the entry for complete if wait_begin is set */
 		if (end - w->begin >= session_page.a.lock_threshold)
 			h->wait_begin = w->begin;
 	} else if (!wait_refused(rc)) {
