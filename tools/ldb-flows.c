@@ -35,7 +35,7 @@ static const struct cli_option options[] = {
 		  "(functions that wait), matrix (from component to component), thread, pool (threads "
 		  "with the same function and name); default: overview", .choices = by_names },
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
-	  .help = "at most N rows of a table (text: 10, with --by 30; JSON and CSV: all)",
+	  .help = "at most N rows of a table (text: 10, with --by or --diff 30; JSON and CSV: all)",
 	  .given = &opt.has_top, .max = 1000000000 },
 	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "TID|NAME",
 	  .help = "only this thread; NAME may contain * and ?" },
