@@ -33,7 +33,8 @@ reason_of()	# variant
 	case $1 in
 	slow) echo '(.chain[1].label == "produce")' ;;
 	asleep) echo '(.chain[1].label == "rest" and any(.chain[]; .kind == "sleep" and .thread == "producer"))' ;;
-	# The helper may instead have run on the producer's CPU.
+	# Instead of waiting for the helper's lock, the producer may wait for the CPU on which the
+	# helper runs.
 	third) echo '(.chain[1].label == "ask_third" and (any(.chain[]; .kind == "preempted" and .label == "helper") or
 		(has("lock_wait"; "producer"; ".*") and has("woken_by"; "helper"; "help"))))' ;;
 	esac

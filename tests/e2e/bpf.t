@@ -18,7 +18,7 @@ cat >life.c <<'EOC'
 
 static int pipes[2], rounds = 100;
 
-/* Sleeps until main() wakes it. */
+/* Sleeps until main() writes into the pipe. */
 __attribute__((noinline)) void nap(void)
 {
 	char c;
@@ -99,7 +99,7 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	trace-cat outer.data sched >sched
 	main=$(sed -n 's/^main //p' outer.out)
 	ok "looked at from outside, too ($main)" test "$(grep -c "op=1 .*tid=$main " sched)" -ge 20
-	ok "and who is outside is hidden from it" \
+	ok "and tasks outside of its namespace are hidden" \
 		eval 'awk "/^sched op=1 / { sub(/.*flags=/, \"\"); print \$1 }" sched | grep -q "[89a-f].\$"'
 else
 	skip "pid namespaces" "not permitted"
@@ -120,7 +120,8 @@ else
 fi
 
 # When a recorder is killed, its BPF programs end, too, because nothing but its descriptors holds
-# them.  Their end is not tested, but that the recorded program goes on.
+# them.  This does not test their end; it tests that the recorder had descriptors of BPF programs,
+# and that the recorded program goes on.
 cp life "life$$"
 ldb-record -q --kernel=bpf -o killed.data -- "./life$$" >/dev/null 2>&1 & recorder=$!
 oracle_cut killed.data

@@ -31,7 +31,8 @@ start()	# shape
 	recorder=$!
 }
 
-# Kills one of the processes, each kind as often as the others, and sets $victim to its name.
+# Kills one of the processes, in each round the one at the next position of their list, and sets
+# $victim to its name.
 kill_one()	# round
 {
 	list=$(members)
@@ -45,7 +46,8 @@ kill_one()	# round
 	kill -9 "$1" 2>/dev/null
 }
 
-# A file must be a trace, or empty if its recorder was killed before it wrote.
+# Counts the files that are not readable traces.  Empty files are permitted, because their recorder
+# may have been killed before it wrote.
 judge_files()
 {
 	for t in k.data k.data.*; do

@@ -12,8 +12,8 @@ in_stack()	# regex: prints the ns that were spent in stacks that match
 	awk -v regex="$1" '$0 ~ regex { n += $NF } END { printf "%d\n", n }' stacks
 }
 
-# Records up to four times, until the expected functions are observed: the scanner needs its
-# CPU for that.
+# Records up to four times, until the expected functions are observed, because other load may take
+# the scanner's CPU.
 record_seen()	# form how name...
 {
 	form=$1
@@ -49,7 +49,7 @@ for how in ucontext by_hand untold; do
 		ok "$how, $form: no function has a caller that did not call it" test -z "$wrong"
 		[ -z "$wrong" ] || diag "$wrong"
 		ldb-report -i c.data --summary --json >report.json
-		# Nothing is known about the time of a rejected poll.
+		# What a thread executed is not known for a poll that the scanner rejected.
 		unread=$(jq '[.threads[] | .disorder + .foreign] | add' report.json)
 		[ "$form" = migrate ] ||
 			ok "$how, $form: all stacks can be read ($unread polls could not)" test "${unread:-1000}" -lt 20

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A memcached under load is recorded by a recorder that ldb-ctl changes again and again, and then by
-# one recorder after the other.  Its client sees no error, and in the end memcached has as many
-# threads and no more descriptors than at the beginning; during the recorders its memory grows by at
-# most 8 MiB.
+# one recorder after the other.  Its client gets no error, and in the end memcached has as many
+# threads and descriptors as at the beginning; during the recorders its memory grows by at most
+# 8 MiB, and its address space by at most 1 MiB.
 #
 # With LDB_CTL_NR=1000 there are a thousand changes and recorders, instead of 30, which takes twelve
 # minutes; with LDB_CTL_RECORDERS=400, too, there are fewer recorders, and it takes half of that
@@ -35,7 +35,8 @@ wait_for 10 "grep -lx mc-worker /proc/$pid/task/*/comm"
 done) &
 load=$!
 at_end "touch stop"
-# Each worker has served the connection with the batches once, so its buffers have their final size.
+# After these runs each worker has served the connection with the batches once, so its buffers have
+# their final size.
 for run in 1 2 3 4; do
 	./batches "$port" 1 >>load.log 2>>load.err || break
 done

@@ -22,7 +22,7 @@ judge()	# what file: sets $bad if a tool crashed or printed no error
 		want=want.json
 		[ "${tool%% *}" = ldb-report ] || want=want-timeline.json
 		case $rc in
-		0)	# Only where the flip hit padding: nothing may differ.
+		0)	# The damage may be in padding: nothing may differ.
 			cmp -s got.json "$want" && continue
 			bad="$bad; $1: ${tool%% *}: other figures and no warning" ;;
 		1 | 3)	[ "$lines" -eq 1 ] && continue

@@ -62,7 +62,8 @@ check "mlockall() within 8 MB, preloaded" \
 newuser=$(./plain newuser)
 check "unshare(CLONE_NEWUSER), preloaded" "$preloaded newuser" 0 "^$newuser\$"
 check "unshare(CLONE_NEWUSER), recorded" "ldb-record -q -o u.data -- ./plain newuser" 0 "^$newuser\$"
-# The kernel still counts one of ldb's threads for a moment after its end.
+# The kernel still counts one of ldb's threads for a moment after its end, and does not permit
+# unshare(CLONE_NEWUSER) to a process with several threads.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	ldb-record -q --kernel none -o u.data -- ./plain newuser 2>/dev/null
 done >newusers

@@ -8,7 +8,7 @@ cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 
 # If other load takes the scanner's CPU, it observes little.  So the program is recorded again until
 # the scanner has run for most of the time; this condition does not depend on what the scanner
-# observed.  In the last try no other thread uses the scanner's CPU.
+# observed.  In the last try the program runs on another CPU than the scanner.
 for try in 1 2 3 4 apart; do
 	if [ "$try" = apart ]; then
 		run_cmd "record_apart t.data ./figure1"

@@ -2,7 +2,7 @@
 # The flight recorder on the program of Figure 1 and on memcached, at the same time and for long:
 # one request that is made slow makes exactly one dump, with the whole request and the seconds
 # before, and ldb-why names the cause; a thousand triggers make two dumps; and the recorders' memory
-# does not grow, which is checked from ten minutes on.
+# does not grow, which is tested only if the test runs for ten minutes or longer.
 #
 #	LDB_TEST_TIMEOUT=2600 LDB_FLIGHT_MINUTES=30 sh tests/run.sh tests/e2e/flight-long.t
 #
@@ -109,7 +109,7 @@ plant_figure1()
 	rm "$disk/figure1-$figure1.snapshot"
 }
 
-# The events that a recorder retains in memory are in an unnamed file.
+# Prints the size in KiB of the unnamed file in which a recorder retains its events in memory.
 ring()	# pid
 {
 	for fd in "/proc/$1/fd/"*; do
@@ -119,7 +119,7 @@ ring()	# pid
 	done
 }
 
-# The slow requests are planted after this time.
+# The slow requests are planted after this number of seconds.
 plant=$(((minutes * 60 - 20) * 9 / 10))
 every=$((minutes > 2 ? 60 : 10))
 passed=0 planted='' began=$(date +%s) next=$every

@@ -21,7 +21,8 @@ build()	# option of the linker, libraries...
 			"-Wl,-rpath,$PWD" -pthread "$@"
 }
 
-# Three threads call lib_add() 1000 times each, as soon as they are recorded.
+# Three threads call lib_add() 1000 times each when the program reads a line, which it gets as soon
+# as it is recorded.
 counts()	# name, command...
 {
 	name=$1
@@ -56,8 +57,8 @@ counts "loaded into it, bound at once" ./attached counts 1000
 build -Wl,-z,now $link_runtime || exit 1
 counts "linked with it" ./attached counts 1000
 
-# To register a thread ldb makes system calls, which would kill a thread that has a seccomp filter
-# of its own.
+# To register a thread ldb makes system calls, for which a seccomp filter of its own may kill the
+# thread.  So a thread with a filter is not registered.
 $CC -O2 -Wall "$PROGRAMS/own-filter.c" -o own-filter -pthread || exit 1
 ./own-filter >out 2>err &
 pid=$!

@@ -71,7 +71,7 @@ check "by dlsym()" "flags_of k.data three_add" 0 '^4 $'
 check "by .rela.dyn, in library two, and .rela.plt" "flags_of k.data qsort" 0 '^1 2 $'
 check "dlopen() is counted, but not timed" "flags_of k.data dlopen" 0 '^9 $'
 
-# The program is not changed.
+# Tests that the program behaves as without ldb.
 ldb-record --flows -q -o s.data -- ./flows 100 2 >with 2>/dev/null
 ./flows 100 2 >without 2>/dev/null
 ok "the same output" cmp with without
@@ -124,7 +124,7 @@ check_jq "without what the callback waited" o.json \
 	 .components[] | select(.component | startswith("libc.")) | .self_ns <= $all - 299000000'
 check "it is a row, too" "trace-cat o.data | grep '^flow_call .*flags=1 '" 0 .
 
-# Writes the sums while the program runs.
+# Tests that `ldb-ctl snapshot` writes the sums while the program runs.
 cat >waits.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>

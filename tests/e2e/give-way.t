@@ -73,8 +73,8 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 		skip "but with RLIMIT_NICE" "this root may not raise limits"
 	fi
 
-	# A seccomp filter may kill a thread for the call that raises its priority.  Then no
-	# thread's priority is lowered.
+	# A seccomp filter may kill a thread for the call that raises a priority.  So if any thread
+	# of the program has a filter, no priority is lowered.
 	# shellcheck disable=SC2154	# link_runtime is engine.sh's
 	LD_PRELOAD=$RUNTIME ./app filtered >filtered.out &
 	pid=$!

@@ -11,8 +11,8 @@ $CC -O2 "$PROGRAMS/executes.c" -o executes -pthread || exit 1
 rounds=2
 [ -z "${LDB_TEST_ALL:-}" ] || rounds=100
 
-# The programs have the same addresses, which is the worst case: the other program may have
-# something else there.
+# With setarch -R all programs are mapped at the same addresses, which is the worst case: an address
+# that was read of one program is valid in the next, but other data may be there.
 same_addresses=
 ! setarch -R true 2>/dev/null || same_addresses="setarch -R"
 

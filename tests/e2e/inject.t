@@ -3,7 +3,7 @@
 # results and exit status must be right, whatever they are doing and also if the recorder is killed
 # meanwhile; then their locks are recorded, and their functions if they are instrumented.  If the
 # runtime cannot be loaded, one line says so, and the program goes on.
-# Long: it attaches a hundred times.
+# Long: it attaches some seventy times.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/inject.sh"
 need_build
@@ -193,7 +193,7 @@ if [ "$(id -u)" -eq 0 ] && $as_nobody test -x "$BUILD/bin/ldb-record"; then
 	kill "$pid"
 	wait "$pid"
 else
-	skip "a program that may not be read" "that takes root, and a build that nobody may use"
+	skip "a program that may not be read" "it needs root, and nobody must be able to execute the build"
 fi
 
 # The program sleeps when the recorder attaches, and ends at any time after that.

@@ -6,7 +6,7 @@
 need_build
 : "${MAKE:=make}"
 
-# The version must be the Makefile's; the loader and the tools must agree on the paths.
+# Installs into DESTDIR.  The installed recorder must find the installed runtime.
 stage=$WORK/stage
 check "make install DESTDIR=" "$MAKE -C '$TOP' install DESTDIR='$stage' PREFIX=/opt/ldb" 0
 root=$stage/opt/ldb

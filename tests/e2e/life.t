@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests birth and death: the ways to exit, fork, vfork, exec, daemons, signals, threads that
-# come and go.  Output and status are as without ldb, in each of them.
+# come and go.  Their output or exit status must be as without ldb.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

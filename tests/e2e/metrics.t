@@ -14,7 +14,7 @@ quantiles()	# file family label
 		awk '{ printf "%s %s %.0f\n", (NF > 2 ? $1 : "all"), $(NF - 1), $NF * 1e9 }' | sort
 }
 
-within()	# what want got: each value of want is in got, to within 2 % or one tick
+within()	# what want got: each value of want is in got, to within 2 % and 20 ns
 {
 	awk -v what="$1" 'NR == FNR { want[$1 " " $2] = $3; next } { got[$1 " " $2] = $3 }
 		END {

@@ -77,8 +77,8 @@ check_not "and nothing is missing" "cat compared.err" 0 'warning'
 ldb-why --compare bare.data new.data >compared.txt 2>compared.err
 check "without names in one trace there is a warning" "cat compared.err" 0 'warning'
 
-# The process that looks up names may crash, whatever the debug information is.  Here the lookup
-# takes long, because the debug file is identified by its checksum alone.
+# The process that looks up names may crash: the program's exit status and the trace must survive
+# that.  Here the lookup takes long, because the debug file is identified by its checksum alone.
 gcc -O2 -g -Wl,--build-id=none -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$PROGRAMS/compare.c" -o long || exit 1
 objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-debuglink=long.debug long
 truncate -s 32G long.debug

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests that the same request has the same time in the same state and stack for ldb-why,
-# folded stacks, pprof and speedscope, to the nanosecond: waits for locks, times off the CPU,
-# interrupts, quotas; and in ldb-timeline (whose causes have no stack) in the same state and
-# function.  Here the files are read; every recording of the tests is checked as well, by
+# folded stacks, pprof and speedscope, to the nanosecond: waits for locks, times off the CPU and
+# interrupts; and in ldb-timeline (whose causes have no stack) that each state has the same sum.
+# Here the files are read; recordings of other tests are checked as well, by
 # tools/one-attribution.c (lib/oracle.sh).
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"

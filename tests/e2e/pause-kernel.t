@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # While a recording is paused, the kernel reports no switches: the BPF programs are detached, or the
 # perf events do not count, and they come back when the recording goes on, again and again.
-# Timed: the program must run before, while and after the pause.
+# Timed: the program must run before, during and after the pause.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

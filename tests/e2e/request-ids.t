@@ -15,7 +15,7 @@ requests()	# file words...
 
 # Each observed call has the id that the program passed; which calls are observed depends on the
 # scanner's CPU.
-exact()	# what, request, program, first, step, and the name's last part
+exact()	# what, request, program, first id, step
 {
 	exact_what=$1 exact_word=$2
 	record_options="--request=$exact_word"

@@ -2,7 +2,7 @@
 # Tests a program that gives up privileges: no thread of ldb's may still have them, whether the
 # program is not recorded, was launched by a recorder, or attached to.  tests/programs/drop-rights.c
 # examines the threads that it did not create, and attacks them.
-# Long: it starts forty recorders.
+# Long: it starts more than twenty recorders.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 [ "$(id -u)" -eq 0 ] || skip_all "only root has rights to give up"

@@ -130,7 +130,7 @@ rows out.sqlite 'SELECT f.name, sum(self_ns) FROM span s JOIN function f ON f.id
 jq -r '.traceEvents[] | select(.cat == "function") | [.name, .tid, (.ts * 1000 | round), (.dur * 1000 | round),
 	.args.duration_ns] | @tsv' out.chrome | sort >got
 same "chrome: the spans" spans got
-# A thread's profile ends with its tid.
+# In speedscope's format a thread is a profile, whose name ends with the tid.
 jq -r '.shared.frames as $f | .profiles[] | (.name | split(" ")[-1]) as $tid | .events | reduce .[] as $e ({ open: [], out: [] };
 	if $e.type == "O" then .open += [$e] else .open[-1] as $o | .open |= .[:-1] |
 	.out += [[$f[$e.frame].name, $tid, $o.at, $e.at - $o.at]] end) | .out[] | @tsv' out.speedscope | sort >got

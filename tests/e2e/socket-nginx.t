@@ -80,7 +80,7 @@ check "... which have its queue, by name" "ldb-why -i up.data --class GET" 0 'qu
 
 ok "a blocked event loop is recorded" record loop.data loop_load
 check "each request is there, too" "cat loop.data.log" 0 'requests from connections: 405$'
-check "those that waited say for which function" "ldb-why -i loop.data --class GET" 0 \
+check "it is said that requests waited behind others, or for which function" "ldb-why -i loop.data --class GET" 0 \
 	'behind other requests|ngx_http_autoindex_handler'
 ldb-why -i loop.data --class GET --json >loop.json 2>loop.err || diag "$(cat loop.err)"
 diag "$(jq -c '.causes[:3][] | [.cause, .first, .median_ns]' loop.json)"

@@ -63,7 +63,7 @@ check "a server that runs already, with its ring" \
 wait $server
 ok "... answers as ever" grep -qx OK attached.out
 
-# io_uring operations of other libraries and programs are not noticed.
+# A function of another library that is called io_uring_enter(), too, must get all its arguments.
 echo 'int io_uring_enter(unsigned a, unsigned b, unsigned c, unsigned d, void *e, unsigned long size) { return size; }' >six.c
 $CC -shared -fPIC six.c -o libsix.so && cc_ldb -O2 "$PROGRAMS/uring-edges.c" -o six -L. -lsix -Wl,-rpath,"$PWD"
 check "a function with one argument more gets it, not recorded" "LD_PRELOAD=$RUNTIME ./six size" 0 '^24$'

@@ -174,8 +174,8 @@ for load in loop_load visit_load; do
 done
 
 # Makes a disk that does 20 operations a second: a file is used as a device, and the kernel delays
-# the reads of a control group from it.  New data are in no cache, because directio bypasses the
-# cache.
+# the reads of a control group from it.  nginx reads the file with directio, which bypasses the page
+# cache, so each request reads from the disk.
 disk=
 group=/sys/fs/cgroup/blkio/ldb-slow-$$
 slow_disk()

@@ -12,8 +12,8 @@ calls_device=$(lsblk -no KNAME "$(df --output=source . | tail -1)" 2>/dev/null)
 
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/syscalls.c" -o syscalls -pthread
 for source in bpf perf; do
-	# With perf, some of the wake-ups by timers may be missing: what a thread slept in is known
-	# of most rounds, if there are many.
+	# With perf, some of the wake-ups by timers may be missing, and then the system call of that
+	# sleep is not known.  So the program makes 100 rounds, most of which are complete.
 	[ "$source" = bpf ] || ROUNDS=100
 	if ! record "$source-sleep" || trace-cat "$source-sleep.data" meta | grep -q 'kernel_why=.*no system calls'; then
 		skip "$source" "$(cat "$source-sleep.err")"

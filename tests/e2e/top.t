@@ -67,13 +67,12 @@ check_jq "the lock by name" all.json 'any(.[]; any(.locks[]; .name == "lock" and
 check_jq "observed calls of all" all.json 'all(.[]; .calls + 15 >= .observed_calls and .observed_calls > 0) and
 	([.[].calls] | add) + 15 >= ([.[].observed_calls] | add)'
 
-# Every request counts once: ids go up by one.
+# No request may be counted twice: there must not be more than the program can make.
 first=$(jq -s '[.[] | .requests[0].slowest[].req] | min' top.json)
 ok "(ids)" test "$first" -ge 1
 total=$(jq -s '[.[] | .requests[0] | .count] | add' top.json)
 span=$(jq -s '(.[2].to_ns - .[0].from_ns) / 1000000' top.json)
-# Each of the two threads makes at most one request in 500 us, and at least one in 20 ms, unless the
-# machine is too slow.
+# Each of the two threads makes at most one request in 500 us.
 ok "as many requests as there can be ($total in $span ms)" test "$total" -le $((${span%.*} * 4 + 10))
 
 # Text.

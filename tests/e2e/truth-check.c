@@ -79,7 +79,7 @@ static void log_read(const char *path)
 		first[i] = at;
 		at += totals[i].last_gen - totals[i].first_gen;
 	}
-	/* the log is complete: the program called nothing else */
+	/* the program logs each invocation, so none may be missing */
 	ok(at == head.nr_entries, "the log has an entry for every generation");
 	if (at != head.nr_entries)
 		exit(1);
@@ -234,8 +234,8 @@ static void coverage(bool required)
 	       clear_hit, clear, pct);
 	printf("# of all %" PRIu64 " invocations, %" PRIu64 " are in the trace\n",
 	       head.nr_entries, rows);
-	snprintf(name, sizeof(name), "at least %g %% of the long invocations outside gaps are seen",
-		 COVERAGE_PCT);
+	snprintf(name, sizeof(name),
+		 "at least %g %% of the long invocations outside gaps are observed", COVERAGE_PCT);
 	if (required)
 		ok(clear >= 100 && pct >= COVERAGE_PCT, name);
 }
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 	reader_each(r, LDB_BLK_THREAD, NULL, thread_rows, NULL);
 	qsort(gaps, nr_gaps, sizeof(*gaps), by_begin);
 
-	printf("# %" PRIu64 " rows, %zu gaps, made %" PRIu64 ", seen %" PRIu64 ", open %" PRIu64 "\n",
+	printf("# %" PRIu64 " rows, %zu gaps, calls %" PRIu64 ", observed %" PRIu64 ", open %" PRIu64 "\n",
 	       rows, nr_gaps, made, seen, open_rows);
 	ok(rows > 1000, "the trace has invocations of the program");
 	ok(!reader_is_damaged(r), "the trace is whole");
@@ -271,8 +271,8 @@ int main(int argc, char **argv)
 	ok(!bad_start, "each start is inside its stated bounds");
 	ok(!bad_end, "each end is inside its stated bounds");
 	ok(nr_lost == 0, "no record was lost");
-	ok(made >= head.nr_entries, "made counts at least the invocations of the log");
-	ok(seen <= made && seen >= rows, "seen is at most made, and at least the rows of the log");
+	ok(made >= head.nr_entries, "at least the invocations of the log are counted");
+	ok(seen <= made && seen >= rows, "observed: at most all, and at least the rows of the log");
 	coverage(argc > 3 && !strcmp(argv[3], "coverage"));
 	printf("1..%d\n", tests);
 	reader_close(r);

@@ -80,8 +80,8 @@ compare()	# mode
 	done
 }
 
-# Returns 0 if the figures are as predicted; 1 if they were not in two tries; 2 if the machine was
-# too busy for a decision.
+# Returns 0 if the figures are as predicted; 1 if they were not in two tries, or a run failed; 2 if
+# the machine was too busy for a decision.
 predicts()	# mode kernel-events
 {
 	nr_off=0

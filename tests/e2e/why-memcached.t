@@ -14,8 +14,7 @@ $CC -O2 -Wall "$servers/batches.c" -o batches || exit 1
 
 seconds=4
 
-# The worker has a high priority, whatever else the machine does: a task that disturbs it
-# causes no wait.
+# The worker gets a real-time priority, so that other tasks of the machine do not delay it.
 soon=
 ! chrt -f 1 true 2>/dev/null || soon="chrt -f"
 undisturbed()	# pid
