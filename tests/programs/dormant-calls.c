@@ -3,7 +3,8 @@
  * Measures calls that a library in the same process could make slower: prints "NAME NS", the CPU
  * time of a call, also that of its child.
  *
- *	dormant-calls N		N calls of most kinds, 100 N of the fastest; without N it only ends
+ *	dormant-calls N		N calls of most kinds, N / 4 of exec, 100 N of the fastest
+ *	dormant-calls		only ends
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -8,12 +8,12 @@
  * HOW: keep glibc syscall raw seccomp caps chroot userns dumpable fork impersonate
  *
  * It prints "changed", or why nothing was changed, and then one line for each other thread: "NAME
- * uid=U caps=HEX nnp=N root=SAME|OTHER".
+ * uid=U caps=HEX nnp=N root=same|other", and their number.
  *
  * With DROP_RIGHTS_STOP in the environment its parent, a recorder, is stopped during the change.
  *
  * attack FILE: overwrites the code of ldb's runtime with code that creates FILE, waits until ldb's
- * threads execute it, and prints who owns FILE.  wait FILE: runs until FILE exists.
+ * threads execute it (at most 3 s), and prints who owns FILE.  wait FILE: runs until FILE exists.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

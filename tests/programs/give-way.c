@@ -13,7 +13,7 @@
  *	give-way slices		raises the threads: prints "NAME NANOSECONDS"; nothing if the kernel
  *				has no slices
  *	give-way filtered	prints policies after ldb has attached; one thread has a filter
- *	give-way raw-fork	prints policies after a child that ldb does not know had many
+ *	give-way raw-fork	prints policies after a child of which ldb does not know made many
  *				threads
  *	give-way load LIBRARY	after a while, calls the library's late_function() for a second
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program makes requests with page faults, as many as it says, and with interrupts.
+ * This program makes requests with a known number of page faults, and one that computes for so long
+ * that interrupts come.
  *
  *	hits PAGES ROUNDS MS
  *

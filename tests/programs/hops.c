@@ -59,7 +59,7 @@ static int connect_to(int to)
 	return s;
 }
 
-/* Reads up to an empty line; returns false at the end. */
+/* Reads up to an empty line; returns 0 if the connection ends before. */
 static int read_message(int s, char *text, size_t size)
 {
 	size_t n = 0;

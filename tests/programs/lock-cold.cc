@@ -80,8 +80,8 @@ static uint64_t stamp()
 }
 
 /*
- * This is the mean of the smaller three quarters: a clock's steps may be 10 ns, so a median is
- * too coarse.
+ * Returns the mean of the smaller three quarters: a clock's steps may be 10 ns, so a median is too
+ * coarse.
  */
 static double mean(std::vector<double> &v)
 {

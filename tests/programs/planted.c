@@ -10,8 +10,8 @@
  *
  * Work is counted in steps, STEPS for a microsecond, so that a slower CPU takes longer for it.
  * "planted 0 0 0" prints how many steps the CPU makes in a microsecond, the best of several
- * attempts.  Otherwise it prints latencies from the planned arrival to the end, and CPU time, in
- * microseconds.
+ * attempts.  Otherwise it prints the number of requests, their mean CPU time, and percentiles of
+ * their latencies from the planned arrival to the end, in microseconds.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

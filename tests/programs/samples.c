@@ -6,8 +6,8 @@
  *	samples ROUNDS
  *
  * Each round has one request of each class, which calls the function of that class.  The program
- * prints which share of the function's CPU time a part of it took: "loops first 0.700".  The
- * classes are
+ * prints for each class which share of the function's CPU time a part of it took: "loops 0.700".
+ * The classes are
  *
  *	loops		two_loops(): its first loop
  *	deflate		pack(): deflate() of zlib, which is uninstrumented; the rest is a loop

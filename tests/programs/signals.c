@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	sigaction(SIGALRM, &sa, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	while (now_ns() < begin + ms * 1000000ULL) {
-		/* The second half runs on the alternate stack. */
+		/* In the second half of the time the handler runs on the alternate stack. */
 		if (!(sa.sa_flags & SA_ONSTACK) && now_ns() > begin + ms * 500000ULL) {
 			sa.sa_flags |= SA_ONSTACK;
 			sigaction(SIGALRM, &sa, NULL);

@@ -9,7 +9,7 @@
  *					30 ms
  *	untagged busy [TURNS]		the same, but the loop always has something to do
  *
- * It prints the number of requests.  With -DTAGS calls of handle() are tagged, too.
+ * It prints the number of requests or turns.  With -DTAGS calls of handle() are tagged, too.
  */
 #define _GNU_SOURCE
 #include <poll.h>

@@ -84,7 +84,7 @@ static int64_t arrival(long i)
 	return start + i * gap_ns + (int64_t)((r >> 40) % (uint64_t)gap_ns);
 }
 
-/* noinline, here and below, because tests name these functions in their changes. */
+/* noinline, here and below, because tests name these functions in --what-if. */
 __attribute__((noinline)) void snapshot(void)
 {
 	sleep_until(now() + hold_ns);

@@ -4,7 +4,7 @@
  *
  *	slow	match() takes long on one input in seventy
  *	rare	rebuild() is called for one input in a thousand, and for no other
- *	more	probe() is called some hundred times instead of twice
+ *	more	probe() is called PLANT_US / 20 times (500) instead of twice
  *	tail	settle() ends with a system call that waits; its caller must not get that time
  *	arena	pool_alloc() finds its pool empty, and arena_grow() makes it another
  *	malloc	a buffer is too small, and make_buffer() gets a new one from malloc(), whose pages

@@ -6,9 +6,9 @@
  *	why-X CAUSE plant|clean [REQUESTS [FILE]]
  *
  * Requests are numbered from 1, are of class "get", and have some 100 us of work each.  About one
- * in seventy is due.  With "plant" the cause delays this request by some PLANT_US.  With "clean"
- * the same work is done where it delays no request.  It prints "hit ID" for each request that was
- * delayed.
+ * in seventy is due.  With "plant" the cause delays this request by some PLANT_US.  With "clean" it
+ * delays no request: its work is done at another time, or not at all.  It prints "hit ID" for each
+ * request that was delayed.
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
  * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US NR" for each request whose
@@ -62,8 +62,8 @@ static unsigned *hits, nr_hits;
 static int nr_servers = 1;
 
 /*
- * What a request's thread read from its clocks at the begin; off_us and the numbers of switches are
- * those of the request after its end.
+ * What a request's thread read from its clocks at the request's start; off_us and the numbers of
+ * switches are those of the request when it has ended.
  */
 static struct own_clock {
 	double wall_us, cpu_us, off_us;
@@ -205,7 +205,7 @@ static inline void start_thread(void *(*run)(void *))
 }
 
 /*
- * Ends the threads, which wait for more work, because the recorder learns only the names of threads
+ * Ends the threads, which wait for more work, because the recorder learns the names only of threads
  * that have ended.
  */
 static inline void end_threads(void)

@@ -2,7 +2,7 @@
 /*
  * The planted causes of this program make requests wait for a lock.  See why-load.h.
  *
- *	io		its holder is in I/O: flush() writes FILE to the disk (default "why.tmp"); if
+ *	io		its holder is in I/O: flush() writes to the file FILE (default "why.tmp"); if
  *			FILE is a block device, flush() reads from it, without the cache
  *	preempted	its holder is preempted by a thread "hog" of real-time priority
  *	chain		its holder waits for another lock, whose holder is in compact()

@@ -67,7 +67,8 @@ NAMED void crunch(void)
 }
 
 /*
- * A task of real-time priority would run on an idle CPU; this pins it to the CPU of the producer.
+ * Pins the thread to the last CPU.  If hog and producer were not pinned to the same CPU, the hog
+ * would run on an idle one.
  */
 static void stay_on_last_cpu(void)
 {
