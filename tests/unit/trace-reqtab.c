@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the request table when a hostile program chooses ids, threads and order: the work must be
- * the same as for other programs, measured as a ratio of CPU times.  It also compares the table for
- * random rows with a very simple one.
+ * Tests the request table when a hostile program chooses ids, threads and order: it must take less
+ * than RATIO times the CPU time that other programs take.  It also compares the table for random
+ * rows with a very simple one.
  */
 #include <time.h>
 #include "trace/reqtab.h"
