@@ -22,7 +22,7 @@
  *   are not part of the tree, and are not the callers of invocations that were entered in them.
  * - Callers that did not end before the recorder was killed have no row.
  * - Callers in another block (a library with a block of its own) are in another stack.
- * - A row that was lost is missing: oracle_excused().
+ * - If records were lost, a row may be missing: see oracle_excused().
  * - A signal may come after an invocation is numbered and before its record is linked: what the
  *   handler calls has a higher number, and the same caller, and has ended when it begins.  If more
  *   signals follow, the scanner may poll several times in between: then the record may be linked
@@ -53,7 +53,7 @@ struct stack {				/* stack of a thread's block */
 struct calls {
 	struct oracle *o;
 	struct map stacks;		/* thread instance and block -> struct stack */
-	struct map resumed;		/* resumed_key() -> whether it has such a row */
+	struct map resumed;		/* resumed_key() -> whether it has LDB_FUNC_F_RESUMED */
 	uint64_t nr_rows, nr_open, nr_old, nr_parents, nr_pairs, nr_witnessed;
 };
 
@@ -140,9 +140,9 @@ static void check_witness(struct calls *c, const struct ldb_row_func *f, const s
 		return;
 	c->nr_witnessed++;
 	if (f->start_max < before)
-		bad(c, "seen before it began", f, "a lock's generation says not before", before);
+		bad(c, "observed before it began", f, "a lock's generation says not before", before);
 	if (start_min != TICK_UNKNOWN && start_min > after)
-		bad(c, "seen to begin too late", f, "a lock's generation says before", after);
+		bad(c, "observed to begin too late", f, "a lock's generation says before", after);
 }
 
 static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
@@ -324,7 +324,7 @@ static void check_counts(struct calls *c)
 
 		nr++;
 		if (l->seen > l->made + l->open_rows)
-			oracle_violation(c->o, ORACLE_CALLS, "seen and not made", "tid %u made %" PRIu64
+			oracle_violation(c->o, ORACLE_CALLS, "observed and not made", "tid %u made %" PRIu64
 					 " seen %" PRIu64, l->tid, l->made, l->seen);
 		if (rows == l->seen)
 			continue;

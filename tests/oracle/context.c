@@ -28,7 +28,7 @@ void oracle_violation(struct oracle *o, enum automaton a, const char *rule, cons
 	va_list ap;
 
 	if (!o->nr_violations++)
-		o->last_rule = rule;
+		o->first_rule = rule;
 	if (o->of[a]++ >= SHOWN_MAX || !o->out)
 		return;
 	fprintf(o->out, "violation: %s: %s: ", names[a], rule);

@@ -321,7 +321,7 @@ static void same_as(struct locks *k, const struct ldb_row_lock *a, const struct 
 {
 	if (a->tid == b->tid && a->begin == b->begin && a->end == b->end && a->lock == b->lock &&
 	    a->op == b->op && a->begin != a->end)
-		bad(k, "told twice", a, "", 0);
+		bad(k, "reported twice", a, "", 0);
 }
 
 static void check_by_thread(struct locks *k)

@@ -90,7 +90,7 @@ static void req(struct sample *s, uint32_t op, uint32_t tid, int64_t tick, uint6
 	sample_add(s, req, { .op = op, .tid = tid, .tick = tick, .id = id });
 }
 
-/* Request 1 passes through a queue, request 2 has waited before it was started. */
+/* Request 1 passes through a queue; request 2 has waited before it was started. */
 static void good_requests(struct sample *s)
 {
 	req(s, LDB_REQ_OP_START, FIRST, 2000, 1);

@@ -164,9 +164,9 @@ static const struct {
 	M("after the recording", call_after_end), M("before the recording", call_before_begin),
 	M("thread unknown", call_of_nobody), M("start of what ran before", old_has_start),
 	M("open in a dead thread", open_in_dead), M("rows and counter differ", seen_too_many),
-	M("rows and counter differ", seen_too_few), M("seen and not made", seen_not_made),
-	M("gap", gap_backwards), M("seen before it began", call_too_early),
-	M("seen to begin too late", call_too_late),
+	M("rows and counter differ", seen_too_few), M("observed and not made", seen_not_made),
+	M("gap", gap_backwards), M("observed before it began", call_too_early),
+	M("observed to begin too late", call_too_late),
 
 	M("held by two", holds_overlap), M("got while held", wait_ends_early), M("held by two", release_in_hold),
 	M("held by a reader", reader_and_writer), M("held by two", writer_and_reader),
@@ -184,7 +184,7 @@ static const struct {
 	M("ends before it begins", lock_backwards), M("ends before it begins", unstamped_lasts),
 	M("generation goes back", lock_gen_back), M("hold", hold_of_condition),
 	M("thread unknown", lock_of_nobody), M("outside of its instance", lock_after_death),
-	M("below the threshold", lock_too_short), M("told twice", lock_twice), M("row", no_such_lock),
+	M("below the threshold", lock_too_short), M("reported twice", lock_twice), M("row", no_such_lock),
 
 	M("end without start", end_alone), M("end without start", ends_twice),
 	M("started twice", starts_twice), M("arrived and not started", arrived_in_vain), M("age", age_negative),

@@ -48,7 +48,10 @@ struct sample {
 
 void sample_good(struct sample *s);
 
-/* Returns the number of violations that the oracle finds, and the rule of the first one. */
+/*
+ * Returns the number of violations that the oracle finds, or < 0 if it cannot read the trace, and
+ * stores the rule of the first one.
+ */
 int64_t sample_judge(const struct sample *s, const struct oracle_options *options, char *rule,
 		     size_t size);
 

@@ -60,7 +60,7 @@ int64_t oracle_first(const char *path, const struct oracle_options *options, cha
 	if (o.nr_excused && o.out)
 		fprintf(o.out, "trace: %" PRIu64 " missing rows are explained by lost records\n",
 			o.nr_excused);
-	snprintf(rule, size, "%s", o.last_rule ? o.last_rule : "");
+	snprintf(rule, size, "%s", o.first_rule ? o.first_rule : "");
 	free(o.witnesses);
 	free(o.instances);
 	reader_close(o.r);

@@ -81,7 +81,7 @@ struct oracle {
 	size_t nr_witnesses;
 
 	uint64_t nr_violations, of[ORACLE_NR];
-	const char *last_rule;		/* rule of the last violation */
+	const char *first_rule;		/* rule of the first violation */
 	uint64_t sigreturn;		/* sigreturn.c: the last address that was found, or 0 */
 };
 
@@ -95,7 +95,7 @@ int64_t oracle_check(const char *path, const struct oracle_options *options);
 /* Does what oracle_check() does, and stores the rule of the first violation, or "", in rule. */
 int64_t oracle_first(const char *path, const struct oracle_options *options, char *rule, size_t size);
 
-/* rule: a short name, which no other rule has. */
+/* rule: a short name, which no other rule of the automaton has. */
 void oracle_violation(struct oracle *o, enum automaton a, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -118,11 +118,13 @@ struct instance *oracle_instance(struct oracle *o, uint32_t tid, int64_t tick);
 /* Checks a record that tid itself wrote at tick; returns false if it was reported as impossible. */
 bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t tid, int64_t tick);
 
+/* Reads the generations of the lock rows, for witness_find(). */
+void witness_read(struct oracle *o);
+
 /*
  * Finds when an invocation of that generation had certainly not begun yet, and when it had,
  * according to the thread's locks.  Returns false if the locks do not show it.
  */
-void witness_read(struct oracle *o);
 bool witness_find(const struct oracle *o, const struct instance *l, uint64_t gen, int64_t *before,
 		  int64_t *after);
 

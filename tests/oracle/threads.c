@@ -31,7 +31,7 @@
  *   is never missing.  The list of these CPUs, and the error of perf's times, are written last:
  *   where the recorder was killed all CPUs may be deaf, and the program's stamps are not compared
  *   with the kernel's events.
- * - A lost record is missing, on its CPU and in its thread: oracle_excused().
+ * - If records were lost, some may be missing on that CPU and in that thread: see oracle_excused().
  */
 #include <inttypes.h>
 #include "map.h"
