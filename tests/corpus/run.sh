@@ -36,10 +36,10 @@
 #			the time (ldb-report says so), whatever ldb-why reports; or too few
 #			of its affected requests are in the tail.  Their number is printed.
 #
-# If the scanner did not run for so long, the case is recorded again, up to three times.  Programs
-# stay on one CPU and the scanner on another, at a higher priority than what else runs, unless the
-# case says how it is loaded.  Results, and logs of cases that are not right, are in
-# build/tests/corpus/.  Exit status 1 unless the causes of at least 95 % of the cases are right, the
+# If the scanner did not run for more of the time than that, the case is recorded again, three times
+# at most.  Programs stay on one CPU and the scanner on another, at a higher priority than what else
+# runs, unless the case says how it is loaded.  Results, and logs of cases that are not right, are
+# in build/tests/corpus/.  Exit status 1 unless the causes of at least 95 % of the cases are right, the
 # holders of as many, and at most 1 % of the requests are false alarms.
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 report=

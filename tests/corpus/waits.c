@@ -16,7 +16,7 @@
  *	child		run_filter() reads what a child process writes
  *
  * Requests that are due to be slow wait for PLANT_US; the others wait for a short time, or, with
- * nap and poll, not at all.
+ * nap, poll and disk, not at all.
  */
 #include "../programs/why-load.h"
 #include <fcntl.h>

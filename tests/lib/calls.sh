@@ -5,9 +5,10 @@
 #	source		where kernel events come from
 #	calls_program	the program; calls_file, calls_map: what its files are called
 #	record NAME OPTION...
-#	judge_sleeps	what a thread sleeps in
-#	judge_all	the others
-#	judge_lengths	how long they are
+#	judge_sleeps	calls that threads sleep in
+#	judge_lengths	their lengths
+#	judge_disks	the time in devices of those that wait for a disk
+#	judge_all	calls of 10 us or more, whether or not the thread sleeps
 
 record()	# name options...
 {

@@ -255,7 +255,7 @@ cxx_ldb()
 # Arguments of the linker that put the runtime into the program.
 link_runtime="$RUNTIME -Wl,-rpath,$BUILD/lib"
 
-# Records with the program on one CPU and the scanner on another, so that what is
+# Records with the program on one CPU and the scanner on another, if there are two, so that what is
 # observed does not depend on where the kernel happens to put the two.
 allowed_cpus=$(awk '/^Cpus_allowed_list/ { n = split($2, part, ","); for (i = 1; i <= n; i++) {
 	m = split(part[i], r, "-"); for (c = r[1]; c <= (m > 1 ? r[2] : r[1]); c++) print c } }' /proc/self/status | head -n 2)

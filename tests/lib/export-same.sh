@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # This file is sourced by scripts that compare an export with ldb-report and ldb-timeline, to
-# the nanosecond: each function prints rows of both and compares them.
+# the nanosecond: each function compares rows of both.
 #
 #	same NAME A B			one result: the files are equal and not empty
-#	sqlite_as_report DB ARGS...	one result for each report; ARGS: -i FILE, --from, ...
+#	sqlite_as_report DB ARGS...	three results for functions; ARGS: -i FILE, --from, ...
+#	sqlite_as_locks, sqlite_as_requests, sqlite_as_sched	the same for --mutex, ...
 #	sqlite_as_timeline DB REQ ARGS...	the causes of the request's slowest instance
 
 same()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the lints: the files of the repository, tracked or about to be.
+# This file is sourced by the lints.  It lists the files of the repository, tracked or not yet.
 # engine.sh has made a scratch folder the current one; lints read the tree.
 
 cd "$TOP" || exit 1

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# This file is sourced by the scripts that run in a guest; it does engine.sh's part of the work
-# first.
+# This file is sourced by the scripts that run in a guest; it sources engine.sh first.
 . "$(dirname "$0")/../../lib/engine.sh"
 
 TRACING=/sys/kernel/tracing
-# Makes each read take some milliseconds: see vm.sh -d.
+# This is a disk, each read of which takes some milliseconds: see vm.sh -d.
 GUEST_DISK=/dev/nvme0n1
 SCHED_EVENTS="sched_switch sched_waking sched_wakeup sched_wakeup_new sched_migrate_task"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For tests that attach to programs which were started without the runtime.
+# This file is sourced by tests that attach to programs which were started without the runtime.
 
-# Attaches to $pid while it runs.  The result is "" if nothing went wrong.
+# Attaches to $pid while it runs.  Prints the recorder's messages if it failed, else nothing.
 inject()	# [option...]
 {
 	timeout 60 ldb-record -q --kernel none -p "$pid" -o d.data "$@" 2>rec.err || cat rec.err

@@ -108,7 +108,8 @@ why_firsts()	# requests as JSON: counts their first causes
 	jq -r 'group_by(.first) | sort_by(-length) | .[:6][] | "\(length) x \(.[0].first | tojson)"' | cut -c1-220
 }
 
-# Prints the numbers of the requests that another task delayed by half a millisecond, as JSON.
+# Prints the numbers of the requests that another task or the hypervisor delayed by half a
+# millisecond or more, as JSON.
 disturbed()	# name
 {
 	sed -n 's/^off \([0-9]*\) \([0-9]*\) [1-9].*/\1 \2/p; s/^stolen \([0-9]*\) \([0-9]*\) .*/\1 \2/p' "$1.facts" |
