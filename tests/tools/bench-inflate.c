@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measures the least time that reading a trace takes: bench-inflate FILE reads the file and
- * decompresses every block, in one thread, and does nothing with the result.
+ * Takes the least time in which one thread can read a trace: bench-inflate FILE reads the file and
+ * decompresses every block, and does nothing with the result.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
  * Writes a large trace, as a busy server would:
  *	bench-trace FILE EVENTS [SEED [CALLS]]
  *
- * Eight workers serve requests that one acceptor puts into a queue.  A request is a tree of some 85
- * invocations (CALLS, by default 80, and the callees of the last one), sometimes with a wait for a
- * lock that another worker holds; kernel events say when workers slept.  One request in a thousand
- * is slow.  Calls are observed by samples some 2 us apart, so their bounds repeat from row to row
- * as those of the scanner do.  The same arguments give the same bytes.
+ * Eight workers serve requests that one acceptor puts into a queue.  A request is a tree of some
+ * CALLS invocations, by default 80, sometimes with waits for locks that other workers hold; kernel
+ * events say when workers slept.  One request in a thousand is slow.  Calls are observed by samples
+ * some 2 us apart, so their bounds repeat from row to row as those of the scanner do.  The same
+ * arguments give the same trace, except for the addresses of code and locks.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -74,7 +74,7 @@ check "bash: one format is enough" "offered ldb-export folded ''" 0 '^$'
 check "bash: what is no option is none after --" "offered ldb-report -- --" 0 '^$'
 check "bash: = may be a letter of words" "BREAKS=' ' offered ldb-report --sort=p99" 0 '^--sort=p999$'
 
-# bash-completion completes the arguments of another command, with scripts from this folder.
+# With bash-completion, the arguments of the command that is recorded are completed, too.
 {
 	cat wanted
 	echo '<--><mkdir><--parents>'

@@ -14,7 +14,7 @@ cut -d'|' -f2 cases | sort -u | while read -r program; do
 	[ -f "$corpus/$program" ] || [ -f "$TOP/tests/programs/$program" ] || echo "$program"
 done >gone
 check "each program is there" "! grep . gone"
-# A clean case may have no planted cause, other than those of a case with the same arguments.
+# For each clean case there must be a planted one with the same program and arguments.
 awk -F' +[|] +' '{ run = $4; sub(/(^| )(plant|clean) /, " ", run); key = $2 "|" $3 "|" run "|" $8 "|" $9
 	if ($4 ~ /(^| )clean /) clean[key] = $1; else planted[key] = 1 }
 	END { for (k in clean) if (!(k in planted)) { print clean[k]; bad = 1 } exit bad }' cases >alone 2>&1

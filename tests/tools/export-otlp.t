@@ -98,7 +98,7 @@ check "the trace the program named" "jq -r '$id == \"1\") | .traceId + \" \" + .
 	'^30313233343536373839616263646566 3736353433323130$'
 check "for all of the request's spans" "jq -r .traceId own.spans | grep -c '^30313233343536373839616263646566\$'" 0 '^2$'
 check "and for no other" "jq -r '$id == \"2\") | has(\"parentSpanId\")' own.spans" 0 '^false$'
-check "the host, the process" "jq -r '.resourceSpans[0].resource.attributes[] | .key + \"=\" + (.value.stringValue // .value.intValue)' own.jsonl" \
+check "the process" "jq -r '.resourceSpans[0].resource.attributes[] | .key + \"=\" + (.value.stringValue // .value.intValue)' own.jsonl" \
 	0 "^service\\.name=requests\$"
 jq -s 'all(.[]; (.startTimeUnixNano | tonumber) / 1e9 - now | fabs < 86400)' own.spans >day.json
 check_jq "times are of the day" day.json .

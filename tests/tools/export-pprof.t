@@ -15,7 +15,7 @@ pprof()	# args...
 	go tool pprof -nodefraction=0 -edgefraction=0 -nodecount=0 "$@" 2>/dev/null
 }
 
-# Prints rows of -top, without the head: flat, cum, name.
+# Prints rows of -top, without the head: name, flat, cum.
 top()	# unit file [args...]
 {
 	top_unit=$1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests ldb-export speedscope: the file is opened in speedscope itself.
+# Tests ldb-export speedscope: what the format requires, and the same times as in other exports.
+# If there is a browser, the file is opened in speedscope itself.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 . "$TOP/tests/lib/browser.sh"
@@ -7,8 +8,8 @@ PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&
 	report-trace empty empty.data && bench-trace many.data 60000 >many.txt || exit 1
 
-# Each close event must close the frame that was opened last, at the same time or later.  Prints
-# violations.
+# This filter is true if events are in order of time and each close event closes the frame that was
+# opened last.
 nesting='.shared.frames as $frames | [.profiles[] | .name as $name | reduce .events[] as $e
 	({ stack: [], at: -1e18, bad: [] };
 	 if $e.at < .at then .bad += ["order"] else . end | .at = $e.at |

@@ -36,7 +36,7 @@ done
 slow=$(sql many.db 'SELECT req FROM slowest_request LIMIT 1')
 sqlite_as_timeline many.db "$slow" -i many.data
 
-# The export must contain which kinds of events were recorded.
+# The export must also contain losses, threads, waits and kernel events.
 ldb-report -q --json-summary >s.json
 check "losses" "sql ldb.db \"SELECT count FROM loss WHERE kind = 'overrun'\"" 0 '^3$'
 check "gaps" "sql ldb.db 'SELECT gaps, gap_ns, (SELECT sum(end_ns - start_ns) FROM gap) FROM recording'" 0 '^1\|2000000\|2000000$'
@@ -112,7 +112,7 @@ sed 's/ \([0-9]*\)$/	\1/; s/.*;//' one.folded | awk -F'\t' '{ ns[$1] += $2 } END
 rows one.db 'SELECT function, sum(self_ns) FROM request_function GROUP BY function' >same.sqlite
 same "--req: time by function, as folded" same.report same.sqlite
 
-# Tests the tables of interruptions.
+# Tests the tables of interruptions, system calls and disks.
 report-trace chain chain.data
 ldb-export -q -i chain.data -o chain.db sqlite
 check "interrupts" "sql chain.db 'SELECT i.kind, i.name, i.cpu, t.tid, r.req, i.start_ns, i.duration_ns FROM interrupt i

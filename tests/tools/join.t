@@ -38,7 +38,7 @@ check "and how far the clocks are apart" "ldb-timeline --trace $ID c.data s.data
 ldb-timeline --json --trace $ID c.data s.data >t.json
 check_jq "as data: two requests" t.json 'length == 2 and ([.[].req] == [7, 1007])'
 check_jq "the process of each segment" t.json '.[1].segments | all(.process == "server" and .pid == 10)'
-# The server began 37 us after the client, and the clocks can be 41.5 us apart.
+# The server began 37 us after the client; the clocks are known to 41.5 us.
 check_jq "times are right within that" t.json '.[1].start_ns - .[0].start_ns - 37000 | fabs < 41600'
 check_jq "a time of day" t.json '.[0].start_time == "2026-11-22T03:00:00.028000000Z"'
 check "a request by the number that its process gave it" "ldb-timeline --req server:7 c.data s.data" 0 '^req 1007 of server '

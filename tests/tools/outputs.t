@@ -13,7 +13,7 @@ oracle_off "the stand-in invents what it writes"
 ldb-record -q -o ldb.data -- fake-runtime funcs 1000 >/dev/null
 ok "a recording is its owner's" test "$(stat -c %a ldb.data)" = 600
 
-write_each()	# folder: runs every tool that has -o, in every format
+write_each()	# folder: writes a recording, reports, pages, and exports in every format
 {
 	ldb-record -q -o "$1/ldb.data" -- fake-runtime funcs 10
 	ldb-report -q -o "$1/report.txt"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measures the cost of recording without the module: a program that mostly switches between threads
- * runs with a recorder and without.
+ * Measures the cost of recording without the module: a process that switches between threads, makes
+ * system calls or computes runs with a recorder or without.
  *
  *	perf-pingpong KIND COUNT CPU RECORDER_CPU MODE
  *

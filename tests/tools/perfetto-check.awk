@@ -13,7 +13,7 @@
 #	counter		a value below zero, or one that is not zero in the end
 #	switch		who leaves a CPU is not who came to it
 #
-# The last lines count: "count KIND VALUE".  Numbers of 64 bits are kept as text.
+# The last lines count: "count KIND: VALUE".  Ids of 64 bits are kept as text.
 
 function bad(what, text)
 {
@@ -180,7 +180,7 @@ function end_packet()
 	nr_waiting = 0
 	next
 }
-# Interned data must come before the events that use them, in the packet's text, too.
+# Interned data and annotations are looked up at the end of the packet.
 /^  timestamp: / { stamp = $2 + 0; next }
 /^  trusted_packet_sequence_id: / { seq = $2; next }
 /^  sequence_flags: / { flags = $2 + 0; next }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies a trace and exchanges the notes of its requests at random: each request gets all notes
- * that another one had.  So the notes are independent of the latencies.
+ * Copies a trace and exchanges the notes of its requests at random: each request gets all notes of
+ * one request.  So the notes are independent of the latencies.
  *
  *	permute-notes IN OUT SEED
  */

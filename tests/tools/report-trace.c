@@ -22,7 +22,7 @@
  *			that wait; NS: how much longer each call of deflate() takes
  *	noted [1]	requests with notes: those of tenant 7 above 64K are slow, and mark why; 1:
  *			the small ones are slow instead
- *	client		a request that is sent to the process of "server"
+ *	client		requests that are sent to the process of "server"
  *	server		that process, whose clock is 3 ms ahead
  *	untagged	a function that calls itself, in two threads; an event loop; no tags
  *	outlast		a wait that ends after the estimated end of its function

@@ -3,7 +3,8 @@
  * Measures what a command costs: run-cost COMMAND [ARG]...
  *
  * It prints the command's elapsed time and CPU time, in seconds, and its peak memory (maximum
- * resident set), in MB.  The command's output is discarded.  The exit status is the command's.
+ * resident set), in MB.  What the command prints to stdout is discarded.  The exit status is the
+ * command's, or 1 if a signal ended it.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
 #
 #	tests/tools/same-outputs.sh OLD NEW TRACE...
 #
-# OLD and NEW are folders with ldb-report and the other tools.  Each report, page and export of each
-# trace is made by both.  Each difference is listed with its first lines, and then the exit status
-# is 1.  Use it for changes that must not change outputs, and to list the changes of one that
-# should.
+# OLD and NEW are folders with ldb-report and the other tools.  Both make the reports, pages and
+# exports of each trace that are listed at the end of this script.  Each difference is listed with
+# its first lines, and then the exit status is 1.  Use it for changes that must not change outputs,
+# and to list the changes of one that should.
 set -u
 [ $# -ge 3 ] || { echo "usage: $0 OLD NEW TRACE..." >&2; exit 2; }
 old=$(realpath "$1")

@@ -22,7 +22,7 @@ LDB_JSON=$WORK/json
 export LDB_JSON
 mkdir json
 
-# Makes every kind of document for every trace.
+# Makes most kinds of documents for every trace, and the others for some.
 for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk flows noted untagged; do
 	report-trace $trace $trace.data || exit 1
 	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --samples" "report --summary" \

@@ -80,7 +80,7 @@ ldb-why -i chain.data --slowest 9 --json >w.json
 check_jq "blame: what all of them lost" b.json '([.sums[].total_ns] | add) == .blame[0].all_ns and (.sums | length) > 1'
 report-trace calls calls.data
 check "blame: a sleep that an interrupt ends" "ldb-why -i calls.data --slowest 1 --blame --sums" 0 'request_handler\(\).*, asleep \(read of a pipe\)$'
-# Requests of tenant 7 above 64K are slow, and no others; all other properties are random.
+# Requests of tenant 7 above 64K are slow, and only one other; all other properties are random.
 report-trace noted noted.data
 check "what slow requests share" "ldb-why -i noted.data" 0 '^ +95\.5 % +0 % +>[0-9]+x +0\.001  tenant=7 and bytes>64K$'
 check "and how that is known" "ldb-why -i noted.data" 0 '^22 slow and 402 usual ones compared; p is adjusted for [0-9]+ traits by [0-9]+ draws$'
