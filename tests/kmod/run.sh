@@ -253,8 +253,8 @@ all_but()	# test
 	awk -v test="$1" '/^@@ begin / { off = $3 == test } !off; /^@@ end / { off = 0 }' "$own/out"
 }
 
-# A script with a line "# Timed: WHY" that failed has a second try, as in tests/run.sh, in a
-# guest of its own, unless the kernel had complained.
+# Scripts with a line "# Timed: WHY" that failed have a second try, as in tests/run.sh, in another
+# guest, unless the kernel had complained.
 try_timed()
 {
 	paths=
@@ -263,7 +263,7 @@ try_timed()
 		grep -q "^@@ end $test .* clean\$" "$own/only" || continue
 		if grep -q '^not ok' "$own/only" || ! grep -q "^@@ end $test 0 " "$own/only"; then
 			paths="$paths $(guest_path "$test")"
-			echo "# $kernel $test: failed, and is run once more, alone:"
+			echo "# $kernel $test: failed, and is run once more:"
 			sed 's/^@@ /# /; s/^not ok/# not ok/; /^#.*not ok/!s/^ok/# ok/; /^# json/d; /^1\.\./d' "$own/only" |
 				grep -A 12 -e '^# not ok' -e '^# end'
 			all_but "$test" >"$own/others" && mv "$own/others" "$own/out"

@@ -377,7 +377,7 @@ extern "C" NEVER int never_catches(int n)
 	try {
 		throw_at(n);
 	} catch (...) {
-		/* Without the runtime's repair the chain would still contain old records here. */
+		/* If the runtime does not repair it, the chain still contains old records here. */
 		return 1;
 	}
 	return 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests make install, uninstall and the wrappers.  LDB_TEST_INSTALL=1 (as root) also installs
-# into /usr/local and /usr and removes it again.
+# Tests the plugin's make install and make uninstall, and the wrappers.  LDB_TEST_INSTALL=1 (as
+# root) also installs it into /usr/local and /usr, and removes it again.
 . "$TOP/tests/lib/engine.sh"
 make="make --no-print-directory -s -C $TOP/gcc-plugin BUILD=$BUILD"
 gccdir=$($CC -print-file-name=plugin)

@@ -2,8 +2,8 @@
 /*
  * Finds the thread blocks of the running program as the runtime does: walks the ELF notes of all
  * modules and calls the accessors.  It prints per module "NAME block=N" (the same N for the same
- * block), and checks that each block is this thread's: it has the canary, another thread has
- * another block, and, if this program is instrumented, it contains main's record.
+ * block), and checks that each block has the canary, that another thread has another first block,
+ * and, if this program is instrumented, that the first block has one record.
  *
  *	notes [LIB...]		dlopen()s the libraries first
  */

@@ -125,8 +125,8 @@ check "$how compiles" "cc_ldb -O2 -fPIE $verbose c.c 2>list"
 short get gets_two
 long asks_too calls_weak
 
-# The plugin sees functions in the order of the source, so it knows nothing about a callee that
-# comes later.
+# With these options the plugin sees functions in the order of the source, so it knows nothing about
+# a callee that comes later.
 cat >order.c <<'END'
 int later(int k);
 int first(int k) { return later(k) + 1; }

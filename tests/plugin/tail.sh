@@ -37,7 +37,7 @@ in_function()	# file function: prints its lines
 	sed -n "/^$2:/,/\.size[[:space:]]*$2,/p" "$1"
 }
 
-# Function $2 jumps to $3 with no record linked, or calls it and unlinks its record afterwards.
+# Function $2 jumps to $3, or links a record, calls it and unlinks the record afterwards.
 jumps() { check "$how: $2 jumps to $3" "in_function $1 $2 | tr '\n\t' '; '" 0 " jmp \*?$3"; }
 calls()
 {

@@ -6,7 +6,8 @@
  *
  *	kmod-race [SECONDS]	how long sessions end, default 4
  *
- * The test of these is for a kernel with KASAN; in other kernels it mostly shows that nothing hangs.
+ * The test of sessions that end is for a kernel with KASAN; in other kernels it mostly shows that
+ * nothing hangs.
  */
 #include <errno.h>
 #include <fcntl.h>
