@@ -9,7 +9,7 @@
 
 #include "instances.h"
 
-/* greatest number of requests that are found for a request */
+/* the most requests that a struct asked may contain */
 #define ASKED_MAX	10000
 
 /* A request instance: its id, and when it began and ended, as the table of requests has it. */

@@ -16,7 +16,8 @@
 
 #define VAGUE_NS	1000000		/* an error up to this is always accepted */
 /*
- * a thread that slept no longer than this before a wait for a CPU is taken to have been preempted
+ * a thread that slept no longer than this, or than the resolution, before a wait for a CPU is taken
+ * to have been preempted
  */
 #define TOGETHER_NS	50000
 #define COUNTERS_MAX	(1U << 24)	/* rows */
@@ -51,7 +52,8 @@ struct counters {
 struct now {
 	bool is_off, has_out;
 	int64_t out, resolution;
-	int64_t wait;			/* the counter of waits when the thread left its CPU */
+	/* the kernel's counter of the time spent waiting for a CPU, when the thread left its CPU */
+	int64_t wait;
 	/*
 	 * since this tick all readings have found the thread waiting for a CPU; INT64_MAX: the last
 	 * one did not
@@ -98,7 +100,8 @@ static bool is_on(const struct reading *r)
  * Returns when the thread became runnable.  The kernel's counter of the time spent waiting for a
  * CPU lacks the time that the hypervisor took; so a thread that a reading found waiting is taken to
  * have waited from that reading on.  A thread that no reading found asleep, and that waited for
- * most of the interval, or slept for at most TOGETHER_NS, is taken to have waited for all of it.
+ * most of a single interval, or slept for no longer than TOGETHER_NS or the resolution, is taken to
+ * have waited for all of it.
  */
 static int64_t woken_at(const struct counters *c, const struct now *n, int64_t in, int64_t waited)
 {

@@ -5,12 +5,13 @@
  *
  * The counters say how long a thread ran between two readings, how long it waited for a CPU, and
  * how many times it came to one; it slept for the rest.  If the thread left its CPU and came back
- * once, the times are exact: the thread first ran for as long as its CPU clock shows, then slept,
- * then waited for a CPU, and then ran again.  If it left its CPU several times between two
- * readings, these times are reported as one interval: the length is right, but the interval may be
- * anywhere between the readings.  If it is too uncertain where the interval was, its length is
- * counted, but the timeline does not show it.  The counters do not say which task ran meanwhile,
- * nor what ended a sleep.
+ * once, and was read in between, the times are exact up to the error of the readings: the thread
+ * first ran for as long as its CPU clock shows, then slept, then waited for a CPU, and then ran
+ * again.  If it left its CPU several times between two readings, or was read only on the CPU, these
+ * times are reported as one interval: the length is right, but the interval may be anywhere between
+ * the readings.  If it is too uncertain where the interval was, its length is counted, but the
+ * timeline does not show it.  The counters do not say which task ran meanwhile, nor what ended a
+ * sleep.
  */
 #ifndef FACTS_COUNTERS_H
 #define FACTS_COUNTERS_H

@@ -40,8 +40,8 @@ static inline uint64_t estimate_resolution(uint64_t start_unc, uint64_t end_unc)
 }
 
 /*
- * If the start has no lower bound, the start of the recording is used; if the end has none, the
- * latest possible start of the invocation.
+ * Returns the estimate for a FUNC row.  If the start has no lower bound, the start of the recording
+ * is used; if the end has none, the latest possible start of the invocation.
  */
 static inline struct estimate estimate_func(const struct ldb_row_func *f)
 {

@@ -97,7 +97,10 @@ const struct flow_api *flows_api(const struct flows *f, uint32_t id);
  */
 uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick);
 
-/* Returns true if this function waits: for a thread or a process, for a time, or for input. */
+/*
+ * Returns true if this function waits: for a thread or a process, a lock, a time, a signal or
+ * input.
+ */
 bool flow_is_wait(const char *name);
 
 /* Returns true if the trace may contain the places at which the caller calls this API. */

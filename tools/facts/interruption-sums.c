@@ -9,7 +9,7 @@
 #include "interruptions.h"
 #include "ticks.h"
 
-#define RECENT	8	/* interrupts do not nest deeper than this */
+#define RECENT	8	/* the last interrupts that a longer one may turn out to contain */
 
 /*
  * A range of time of a thread, and the last interrupts in it: the row of an interrupt may come

@@ -24,7 +24,7 @@ void links_close(struct links *links);
 
 /*
  * Finds the context of the request instance: the last one that was set for the id before the
- * instance ended and after the previous instance ended.  Returns 0, or -ENOMEM.
+ * instance ended and after the previous instance ended.  Returns 0 or -errno.
  */
 int links_find(struct links *links, const struct instance *instance, struct link_ids *ids);
 
@@ -39,7 +39,7 @@ struct link_want {
  */
 bool link_want_parse(const char *text, struct link_want *want);
 
-/* Returns 1 if the request instance belongs to that trace, 0 if it does not, or -ENOMEM. */
+/* Returns 1 if the request instance belongs to that trace, 0 if it does not, or -errno. */
 int links_match(struct links *links, const struct instance *instance, const struct link_want *want);
 
 /* Make an id for the trace of a request instance, and one for its nth span. */

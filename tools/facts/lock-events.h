@@ -20,8 +20,8 @@ struct lock_events_options {
 	struct futexes *futexes;
 	bool no_funcs;		/* FUNC rows are not read: the starts of holds are less exact */
 	/*
-	 * in ticks: LOCK rows that begin more than this after `to` are not read; 0: no limit.  A
-	 * hold whose start was not recorded begins at its end here.
+	 * in ticks: LOCK rows that begin more than this after `to` are not read; 0: no limit.  For
+	 * this test, a hold whose start was not recorded begins at its end.
 	 */
 	int64_t after;
 };

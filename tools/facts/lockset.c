@@ -297,8 +297,9 @@ static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 }
 
 /*
- * Sets the place of the event to the call site of the row's function.  Returns true if the call
- * site is in a system header, too: the event then waits for the row of the caller.
+ * Sets the place of the event to the call site of the row's function, if that is outside of system
+ * headers.  Returns true if it is in a system header, too, and the event has to wait for the row of
+ * the caller.
  */
 static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_row_func *row)
 {

@@ -51,7 +51,7 @@ struct lockset {
 
 /*
  * Returns true if this kind of lock can have a holder.  Waits for conditions, semaphores, barriers
- * and joins are ended by a call of another thread instead.
+ * and joins are ended by another thread that need not hold anything.
  */
 static inline bool lock_kind_is_held(unsigned kind)
 {

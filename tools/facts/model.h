@@ -262,7 +262,7 @@ struct segment_disk {
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct context preempted_by;	/* PREEMPTED */
-	struct context waker;		/* the task that ended the sleep */
+	struct context waker;		/* the task or interrupt that ended the sleep */
 	/* the CPU that the thread left to sleep, or for which it waited last */
 	uint32_t cpu;
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */

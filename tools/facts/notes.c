@@ -19,7 +19,8 @@
 #include "ticks.h"
 
 #ifndef NOTES_TEXTS_MAX		/* tests set a smaller number */
-#define NOTES_TEXTS_MAX	(1U << 20)	/* different texts; those beyond this are dropped */
+/* different keys and texts; notes with further ones are dropped */
+#define NOTES_TEXTS_MAX	(1U << 20)
 #endif
 
 struct notes {

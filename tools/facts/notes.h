@@ -33,7 +33,7 @@ size_t notes_of(const struct model *m, uint64_t id, int64_t start, int64_t end,
 /* Returns how many notes were dropped because there were too many different texts. */
 uint64_t notes_nr_dropped(const struct notes *n);
 
-/* Writes the value as text, and returns the text. */
+/* Returns the value as text; buf is used if it is a number. */
 #define NOTE_ROOM	64
 const char *note_value(const struct note *n, char buf[NOTE_ROOM]);
 

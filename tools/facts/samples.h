@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the samples of threads, and names the place of each.  In the file of the function to which
- * the sample is attributed, the place is the line.  In other files it is the function that this
- * function has called or, if that is not known, the function that the file's symbols have at the
- * address.  If the sample is attributed to no function, the place is the line, if it is known.  In
- * the kernel it is the kernel's function.
+ * Reads the samples of threads, and names the place of each.  In the program or library that
+ * contains the function to which the sample is attributed, the place is the line.  In other
+ * libraries it is the function that this function has called or, if that is not known, the function
+ * that the library's symbols have at the address.  If the sample is attributed to no function, the
+ * place is the line, if it is known.  In the kernel it is the kernel's function.
  */
 #ifndef FACTS_SAMPLES_H
 #define FACTS_SAMPLES_H

@@ -99,7 +99,7 @@ void cpu_switch(struct sched *s, uint32_t cpu, const struct context *left, int64
 void cpu_set(struct sched *s, uint32_t cpu, const struct context *has, bool is_own, int64_t tick,
 	     bool came);
 
-/* Ends all runs, because the rows have ended. */
+/* Ends all runs, because the rows have ended or a pause has begun. */
 void cpu_end_all(struct sched *s, int64_t tick);
 
 /* Records that the running tasks of all CPUs are not known any more. */

@@ -12,10 +12,10 @@
  * SWITCH to it and from the SWITCH away from it; where the two disagree, rows are missing and no
  * task is named.
  *
- * A FUTEX_WAIT belongs to the sleep that directly follows it, at most SCHED_FUTEX_NS later; a
- * preemption may lie between the two.  If a FUTEX_WAKE of that address ended the sleep, the sleep
- * may begin up to SCHED_FUTEX_LATE_NS later, because a virtual CPU may have had to wait for a real
- * one.
+ * A FUTEX_WAIT belongs to the sleep that directly follows it, if the thread has run for at most
+ * SCHED_FUTEX_NS in between; a preemption may lie between the two.  If a FUTEX_WAKE of that address
+ * ended the sleep, the thread may have run for up to SCHED_FUTEX_LATE_NS, because a virtual CPU may
+ * have had to wait for a real one.
  *
  * If a trace has counters instead of events (counters.h), the times off the CPU are computed from
  * the counters; then CPUs, wakers and other tasks are not known.

@@ -28,12 +28,16 @@ const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
 /* Returns true if this is a thread that ldb itself runs in the program. */
 bool tasks_is_ldb(const struct model *m, uint32_t tid);
 
-/* Fills in the name and pid of a task, from TASK rows or else from the program's threads. */
+/*
+ * Sets the name and pid of a task: the name that the model has for a thread of the program, or else
+ * that of the TASK row; the name is "" if it is not known, or if this is not a task.
+ */
 void context_identify(const struct model *m, struct context *p, int64_t tick);
 
 /*
  * Returns the length of a name without its number, and without the punctuation before that: the
- * length of "worker" for "worker-12" and "worker-3".  A name of numbers alone is returned whole.
+ * length of "worker" for "worker-12" and "worker-3".  For a name of digits alone, returns its whole
+ * length.
  */
 size_t tasks_stem(const char *name);
 
