@@ -26,7 +26,7 @@
 #define TWICE_READ_NS	2000
 
 /*
- * A line that has the time of day at each tick; it is computed from the first and the last CLOCK
+ * A linear function from ticks to the time of day; it is computed from the first and the last CLOCK
  * row.
  */
 struct day {
@@ -165,8 +165,8 @@ bool join_has_clock(const struct join *j, const struct join_part *p)
 	long double raw = a.read.first.raw_ns + (tick - a.read.first.tick) * a.ns_per_tick;
 
 	/*
-	 * In another time namespace, the other clocks in the CLOCK rows differ from those of the
-	 * first part.
+	 * In another time namespace, the monotonic clocks in the CLOCK rows have another offset
+	 * than in those of the first part.
 	 */
 	return p == &j->parts[0] || (p->is_same_clock && b.read.any && fabsl(raw - b.read.first.raw_ns) < SAME_MONO_NS);
 }

@@ -28,16 +28,16 @@ struct linkeds {
 	size_t nr, room;
 };
 
-/* Returns the request that had this id at that time; NULL: there is none, or it did not end. */
+/*
+ * Returns the request that had this id at that time, or else the next one that had it; NULL: there
+ * is none, or it did not end.
+ */
 static const struct ldb_row_reqtab *find_request(const struct linkeds *l, uint64_t id, int64_t tick)
 {
 	size_t n = search_by(l->requests, l->nr_requests, r, r->id < id || (r->id == id && r->start <= tick));
 	const struct ldb_row_reqtab *r;
 
-	/*
-	 * The link may have been recorded before its request started.  Then the request is the next
-	 * one with this id.
-	 */
+	/* The link may have been recorded before its request started. */
 	if (n && l->requests[n - 1].id == id && l->requests[n - 1].end >= tick)
 		r = &l->requests[n - 1];
 	else if (n < l->nr_requests && l->requests[n].id == id)

@@ -12,7 +12,8 @@ enum rule {
 	RULE_FIRST,	/* value of the first part that has the key */
 	RULE_SUM,	/* sum of all parts: counters */
 	RULE_MOST,	/* greatest value: thresholds, errors */
-	RULE_ALL,	/* what was recorded: the least value; left out if a part lacks the key */
+	/* what was recorded: the least value; left out if a part lacks the key, or has "" or "0" */
+	RULE_ALL,
 	RULE_EACH,	/* one line for each part, with the process's name */
 	RULE_TICK,	/* latest tick */
 	/*

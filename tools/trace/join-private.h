@@ -91,8 +91,8 @@ uint64_t join_ticks(const struct join_part *p, uint64_t ticks);
 bool join_has_clock(const struct join *j, const struct join_part *p);
 
 /*
- * join-links.c: corrects the clocks of machines by requests that occur in two parts.
- * Returns 0 or -ENOMEM.
+ * join-links.c: corrects the clocks of machines by requests that occur in two parts, and by
+ * messages between two parts.  Returns 0 or -ENOMEM.
  */
 int join_links(struct join *j);
 

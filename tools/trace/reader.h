@@ -17,8 +17,8 @@
  *
  * A file of any content is safe to read.  Damaged blocks are left out and counted.  Blocks that a
  * filter excludes are not read from the disk.  A cursor changes nothing in the reader except for
- * counters of damage, unless rows are retained: several threads may use cursors of their own at the
- * same time.
+ * what is known about damage, unless rows are retained: several threads may use cursors of their
+ * own at the same time.
  */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H

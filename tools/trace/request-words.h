@@ -72,10 +72,10 @@ struct request_place {
 };
 
 /*
- * Each call of a function with an id is recorded as an EVENT whose value is the id.  The event's
- * name consists of this prefix, the address to which the call returns, in hex, a '?' if the call
- * may be nested in another one from the same place, a '-' if it has no id, a space, and the
- * function as the user wrote it.
+ * Each call of a function whose argument of --request says where its id is, is recorded as an EVENT
+ * whose value is the id.  The event's name consists of this prefix, the address to which the call
+ * returns, in hex, a '?' if the call may be nested in another one from the same place, a '-' if the
+ * id of this call could not be read, a space, and the function as the user wrote it.
  */
 #define REQUEST_ID_EVENT	"ldb:id:"
 

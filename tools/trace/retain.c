@@ -49,7 +49,10 @@ struct retain {
 	struct ranges ranges[NR_KINDS];
 	struct retained blocks[NR_BLOCKS];
 	size_t bytes, max_bytes;
-	/* numbers of uses of blocks: in all, and before the ranges that are read now were set */
+	/*
+	 * numbers of uses of blocks: in all, and until the last reader_retain() whose ranges were
+	 * retained already (0: there was none)
+	 */
 	uint64_t nr_uses, nr_before;
 	struct decoder spare;
 };
@@ -252,9 +255,9 @@ static struct retained *find(struct retain *t, const struct block *b)
 }
 
 /*
- * Makes room for this many more bytes.  Blocks that were used for the ranges that are read now are
- * not dropped: several passes use the same blocks in the same order, and if they do not all fit,
- * each would be dropped just before its next use.
+ * Makes room for this many more bytes.  Blocks that were used after nr_before are not dropped:
+ * several passes use the same blocks in the same order, and if they do not all fit, each would be
+ * dropped just before its next use.
  */
 static bool make_room(struct retain *t, size_t bytes)
 {
