@@ -201,7 +201,7 @@ int calls_tree(struct model *m, const struct export_options *o, const struct cal
 struct vertex {
 	const struct branch *any;
 	uint64_t nr_calls;
-	int64_t self_ns, total_ns;	/* recursive calls are counted once */
+	int64_t self_ns, total_ns;	/* total_ns: recursive calls are counted once */
 	bool is_shown;
 };
 

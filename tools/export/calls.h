@@ -2,7 +2,7 @@
 /*
  * Shows which functions call which, with counts and times: as a tree of text, and as a graph for
  * Graphviz.  Both are sums of the stacks of stacks.h, so they count observed calls; the graph also
- * shows how many calls each thread made in the whole recording.
+ * shows how many calls the threads of each name made in the whole recording.
  */
 #ifndef EXPORT_CALLS_H
 #define EXPORT_CALLS_H

@@ -10,7 +10,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-/* most locks and queues that have a counter: the first ones that are written */
+/* at most this many locks and queues have a counter: the first ones that are written */
 #define COUNTERS_MAX	1024
 
 static int class_number(struct perfetto *x, const char *name)

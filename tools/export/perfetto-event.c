@@ -104,7 +104,7 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 /* Interning */
 
 /*
- * Returns the number for two words, unique within a kind (a field of InternedData); 0: out of
+ * Returns the number for the key (a, b), unique within a kind (a field of InternedData); 0: out of
  * memory.
  */
 static uint64_t number_of(struct perfetto *x, unsigned kind, uint64_t a, uint64_t b, bool *is_new)
@@ -200,7 +200,7 @@ static uint64_t intern_place(struct perfetto *x, const char *file, unsigned line
 {
 	char text[EXPORT_NAME];
 	bool is_new = false;
-	/* The second word is 0 for texts that are not places, so it must not be 0 here. */
+	/* b is 0 for texts that are not places, so it must not be 0 here. */
 	uint64_t iid = number_of(x, PB_ANNOTATION_TEXTS, (uintptr_t)file, line + 1ULL, &is_new);
 
 	if (is_new) {

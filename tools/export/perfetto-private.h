@@ -65,7 +65,7 @@ struct perfetto {
 	uint64_t nr_flows;
 	int error;			/* first -errno of writing the output; 0: none */
 
-	/* perfetto-event.c: state of the current sequence */
+	/* perfetto-event.c: texts of the whole output, and numbers of the current sequence */
 	struct intern texts;
 	struct table names;		/* numbers of texts by kind, and of places in the source */
 	/* perfetto-thread.c: of the current thread */

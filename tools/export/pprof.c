@@ -260,8 +260,8 @@ static bool push(struct pprof *p, size_t nr, uint64_t location)
 }
 
 /*
- * Returns true if the node is written as a sample.  A node without time and complete calls is not,
- * nor is, unless waits are frames, a wait outside of all functions.
+ * Returns true if the node is written as a sample: it has time or complete calls, and is not a wait
+ * outside of all functions (unless waits are frames).
  */
 static bool is_sample(const struct pprof *p, const struct stacks_node *n)
 {

@@ -32,7 +32,7 @@ struct sqlite_export {
 	struct sqlite_db db;
 	sqlite3_stmt *inserts[NR_TABLES], *find_request;
 	/*
-	 * A definition's key has five words, and that of a call site seven, so each needs several
+	 * A definition's key has five numbers, and that of a call site seven, so each needs several
 	 * tables.
 	 */
 	struct table function_names, functions, site_names, site_functions, sites;

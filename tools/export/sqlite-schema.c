@@ -3,10 +3,10 @@
  * Defines the tables of the SQLite export.  Other programs depend on them: tables and columns may
  * be added, but never renamed or removed.
  *
- * Times are nanoseconds since the start of the recording.  The interval [start_ns, end_ns) of a
- * function is clipped to its caller, as in ldb-timeline; duration_ns is the duration in ldb-report,
- * which is not clipped.  Addresses are texts.  Unknown numbers and ids are NULL, unknown texts NULL
- * or ''.
+ * Times (start_ns, end_ns, at_ns, from_ns, to_ns) are nanoseconds since the start of the recording;
+ * realtime_ns is its start as a time of day.  The interval [start_ns, end_ns) of a function is
+ * clipped to its caller, as in ldb-timeline; duration_ns is the duration in ldb-report, which is
+ * not clipped.  Addresses are texts.  Unknown numbers and ids are NULL, unknown texts NULL or ''.
  *
  * A column is a number by default.  After its name, $ means a text, > the id of a row (of the table
  * with the column's name, or with the name after the >), ? a number or a text, and * the key.

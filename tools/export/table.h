@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Assigns numbers to keys of three words: 1, 2, 3, ... in the order of their first use. */
+/* Assigns numbers (1, 2, 3, ... in the order of their first use) to keys of three numbers. */
 #ifndef EXPORT_TABLE_H
 #define EXPORT_TABLE_H
 
