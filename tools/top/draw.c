@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws one screen: what was observed, requests, locks, functions.  The columns are those of
- * ldb-report.  On a terminal each table except the last has only a few lines, and the last one
- * takes the remaining lines.
+ * Draws one screen: what was observed, requests, locks, functions that are running, functions.  The
+ * columns are those of ldb-report.  On a terminal each table except the last has only a few lines,
+ * and the last one takes the remaining lines.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /*
  * Stores the blocks of the last seconds in memory.
  *
- * Each row is in one block, and each block belongs to one period, so consecutive windows neither
- * share an event nor miss one.  Of rows that are repeated in each period (modules, threads), only
- * the last copy is retained.  Requests are retained longer than the window, because a request that
- * ends now may have started long ago.
+ * Each row is in one block, and each block belongs to one period of the recorder
+ * (record_live.period_ns), so consecutive windows neither share an event nor miss one.  Of rows
+ * that are repeated in each period (modules, threads), only the last copy is retained.  Requests
+ * are retained longer than the window, because a request that ends now may have started long ago.
  */
 #include <errno.h>
 #include <stdatomic.h>

@@ -29,7 +29,7 @@
 struct ui {
 	const struct top_options *o;
 	pthread_t thread;
-	/* While the thread runs, both threads use only the two members after the lock. */
+	/* protects the two members after it: the only ones that both threads use and change */
 	pthread_mutex_t lock;
 	struct snapshot *pending;
 	bool is_over;			/* there will be no more snapshots */
