@@ -169,7 +169,7 @@ static int add_part(struct timeline_data *d, const struct instance_part *p)
 		(p->is_queue ? PAGE_F_QUEUE : 0) | (p->is_open ? PAGE_F_OPEN : 0) });
 }
 
-/* Drops the parts of requests that were dropped. */
+/* Drops the spans of requests that were dropped. */
 static void drop_parts(struct timeline_data *d)
 {
 	size_t kept = 0, at = 0;

@@ -406,7 +406,7 @@ tl.data = (() => {
 		tl.about = ldb.json("about");
 		tl.kinds = tl.about.kinds;
 		tl.kinds.forEach((kind, i) => { tl[kind.name.toUpperCase()] = i; });
-		tl.PART = tl.kinds.length;	/* only a colour: a request's part on a thread */
+		tl.PART = tl.kinds.length;	/* only a colour: a request's span on a thread */
 	}
 
 	async function load() {

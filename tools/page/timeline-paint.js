@@ -63,8 +63,8 @@ tl.paint = (() => {
 	const kindColors = () => [...tl.kinds.map((kind) => `--c-${kind.colour}`), "--c-part"];
 
 	/*
-	 * Called after a change of colours or of matches: null, or a number for each call, where 0
-	 * means faded.
+	 * Called after a change of colours or of matches.  `matches` is null, or has a number for
+	 * each call; 0: faded.
 	 */
 	function refresh(matches) {
 		const read = (name) => pixel(parse(ldb.look.color(name)));

@@ -23,7 +23,7 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 	X(TRUNCATED, 1) X(CLIPPED, 2) X(INFERRED, 4) X(FAILED, 8) X(FUTEX_WOKEN, 16) X(LOST, 32) \
 	X(THROTTLED, 64) X(MAJOR, 128)						\
 	X(COMPLETE, 1) X(LOST_HANDOFF, 2)	/* flags of requests */		\
-	X(QUEUE, 1) X(OPEN, 2)			/* flags of their parts */		\
+	X(QUEUE, 1) X(OPEN, 2)			/* flags of their spans */		\
 	X(EDGE_WAIT, 1) X(EDGE_HELD, 2)		/* flags of edges */	\
 	X(NO_START, 1) X(NO_END, 2)		/* flags of runs */
 
@@ -46,7 +46,8 @@ struct timeline_data {
 	struct intern calls;		/* int64_t[2]: numbers of function and site */
 	/* pointers to symbols, to find the number of a function and a call quickly */
 	struct intern symbols, call_symbols;
-	int64_t *function_of, *site_of;	/* by number in symbols */
+	/* by number in symbols; by number in call_symbols */
+	int64_t *function_of, *site_of;
 	struct intern threads;		/* struct page_thread */
 	struct page_thread_more { int64_t name; uint64_t made, seen; bool is_unobserved; } *threads_more;
 	/* int64_t[5]: kind, tid, pid, numbers of the name and of the text */
