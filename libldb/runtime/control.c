@@ -282,7 +282,7 @@ static void serve(bool resumes)
 		attach_end();
 		session_unmap();
 	} else if (!resumes) {
-		flow_unmap();	/* the recorder has sent FLOWS, but not ATTACH */
+		flow_unmap();	/* the recorder may have sent FLOWS, but has not sent ATTACH */
 	}
 }
 
@@ -444,7 +444,10 @@ static void wait_ready(int tries)
 		raw_futex_wait(&ready, READY_NO, READY_WAIT_NS);
 }
 
-/* Starts the control thread.  The caller is a thread of the program, or runs in place of one. */
+/*
+ * Starts the control thread.  The caller is a thread of the program, or code that a recorder makes
+ * a stopped thread of the program execute (door.c).
+ */
 static int control_start(void)
 {
 	int ret;

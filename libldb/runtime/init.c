@@ -44,7 +44,7 @@ static void env_remove(char **env, const char *name)
 
 /*
  * Restores the environment the user gave to the program: LD_PRELOAD without what ldb-record put
- * in front, and no variable of ldb's.
+ * in front, and none of the variables that ldb-record added.
  */
 static void env_restore(char **env)
 {

@@ -156,8 +156,8 @@ static void notes_of(const struct started *o, struct module *m)
 }
 
 /*
- * Returns the path with which the program was started, also if the file has been renamed or removed
- * since.
+ * Stores the path of the program's file; if the file has been removed or replaced, the path that it
+ * had.
  */
 static void exe_path(char *path, size_t size)
 {

@@ -166,7 +166,7 @@ extern struct session session;
 #define SESSION_THREADS_MAX	4096
 
 void session_init(const void *vdso_image);
-/* If fd is the module's device, it stays open as long as the session lasts. */
+/* If fd is /dev/ldb, the kernel module's device, it stays open as long as the session lasts. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
 /* called regularly; faults in memory that will soon be written to */
 void session_populate(void);

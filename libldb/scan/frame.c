@@ -15,7 +15,7 @@
 #define LINE		64
 
 struct region {
-	uintptr_t lo, hi;	/* lo: nothing below it is known to be mapped */
+	uintptr_t lo, hi;	/* lo: the next record must not be below it */
 };
 
 static bool region_has(const struct region *r, uintptr_t addr)

@@ -49,7 +49,8 @@ struct walk {
 };
 
 /*
- * The result of a poll that did not read the stack: the block was in this state between lo and hi.
+ * The result of a poll that did not read the stack, or could not: the block was in this state
+ * between lo and hi.
  */
 struct scan_mark {
 	uint64_t gen;		/* 0: there was no such poll */

@@ -6,7 +6,7 @@
  * Bounds: an invocation that only the later one of two polls found began between them; an
  * invocation that only the earlier one found ended between them.  The time stamps before and after
  * a poll are ordered with its loads, so both bounds are exact to the cycle.  A poll that found a
- * change and did not read the stack (the block's mark) makes the bounds tighter.
+ * change, but did not read the stack or could not (the block's mark), makes the bounds tighter.
  */
 #include "scan.h"
 

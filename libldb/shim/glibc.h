@@ -3,7 +3,7 @@
  * The parts of glibc's internals on which the shim depends, and operations on normal mutexes that
  * the shim performs instead of glibc.  The words of locks that are read here have been at the same
  * place, with the same meaning, since glibc 2.25; their offsets are part of the ABI of statically
- * initialised objects.  All are read without the lock and may be stale: a wrong owner only makes a
+ * initialised objects.  Most are read without the lock and may be stale: a wrong owner only makes a
  * hint useless.
  */
 #ifndef SHIM_GLIBC_H

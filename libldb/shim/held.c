@@ -72,8 +72,8 @@ static uint32_t rwlock_kind(const volatile void *lock, uint32_t tid)
 
 /*
  * Called before the unlock, because the lock's memory must not be read afterwards.  h is NULL if
- * the lock was taken before the recording, or by another thread; then the start of the hold is not
- * known.
+ * the list has no entry for the lock, for example because it was taken before the recording or by
+ * another thread; then the start of the hold is not known.
  */
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,

@@ -18,6 +18,6 @@ uint32_t join_tid_of(uintptr_t pthread)
 		if (t && cpu_pthread_of(t->tp) == pthread)
 			return t->tid;
 	}
-	/* A thread that has just been created has not registered yet. */
+	/* A thread that has just been created may not have registered yet. */
 	return glibc_tid_of(pthread, cpu_pthread_of(cpu_thread_pointer()), thread_self()->tid);
 }
