@@ -127,7 +127,7 @@ static void end_by(struct seen *s, int64_t tick)
 	s->ends_by = min(s->ends_by, tick);
 }
 
-/* Bounds invocations by their callers: a callee begins after its caller and ends before it. */
+/* Bounds invocations by their callers: a callee ends before its caller. */
 static void bound_by_callers(struct nested *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

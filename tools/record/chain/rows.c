@@ -31,9 +31,9 @@ static int64_t lower(int64_t max, uint64_t unc)
 }
 
 /*
- * Returns true if the thread's counter of calls includes this invocation.  The counter includes
- * invocations that are still running at the end of the recording, but none that began before the
- * recording.
+ * Returns true if the thread's counter of calls includes this invocation.  The counter includes all
+ * invocations that are still running at the end of the recording; of the others, those that began
+ * during the recording.
  */
 static bool is_counted(uint32_t flags)
 {

@@ -20,7 +20,8 @@ struct filter_list;
 struct record_ask;
 
 struct filter {
-	bool has_funcs, has_classes;	/* there are rules */
+	/* there are rules for functions, or names_all is set; there are rules for classes */
+	bool has_funcs, has_classes;
 	bool names_all;			/* the names of all functions are needed */
 	uint64_t lock_min;		/* ticks; shorter waits and stamped holds are left out */
 	/*
@@ -30,7 +31,7 @@ struct filter {
 	uint64_t left[FILTER_NR_LEFT];
 	double ticks_per_ns;
 	struct filter_list *functions, *shortest, *classes;
-	struct filter_funcs *funcs;	/* known addresses of functions */
+	struct filter_funcs *funcs;	/* known addresses of functions and variables */
 	struct filter_ids *ids;		/* open requests, and classes by ids */
 };
 

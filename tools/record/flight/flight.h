@@ -107,8 +107,8 @@ void flight_poll(struct flight *f, int64_t released);
 void flight_second(struct flight *f, int64_t released);
 void flight_signal(struct flight *f, int signal);
 /*
- * Reports requests that are made from calls while the recording runs, each twice, as described at
- * made_request_fn (requests/made.h).  f must not be NULL.
+ * Reports requests that are made from calls or turns while the recording runs, each twice, as
+ * described at made_request_fn (requests/made.h).  f must not be NULL.
  */
 void flight_made(struct flight *f, const struct made_request *request, bool is_counted);
 

@@ -191,7 +191,7 @@ static enum inject_end load_runtime(pid_t pid, const struct attach_options *o, c
 	return end;
 }
 
-/* Explains why the process cannot be attached to: it has no runtime that listens. */
+/* Explains why the process cannot be attached to: it has no runtime that can be used. */
 static void explain(pid_t pid, const struct image *image)
 {
 	if (inject_say_ended(pid))

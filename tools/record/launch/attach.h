@@ -24,9 +24,9 @@ void attach_no_records(pid_t pid);
 bool attach_check(pid_t pid);
 
 /*
- * Returns a connection to the runtime of a running process, or -1 after printing why not.  The
- * runtime connects to listen_fd, whose abstract name is `name`.  If the process has no runtime,
- * loads it, as the options say.
+ * Returns a connection to the runtime of a running process, or -1 after printing why not.  If the
+ * process has no runtime, loads it, as the options say.  If the runtime does not listen
+ * (LDB=listen), makes it connect to listen_fd, whose abstract name is `name`.
  */
 int attach_connect(pid_t pid, int listen_fd, const char *name, const struct attach_options *o);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sends messages to the runtime and receives its messages.  Of the latter, type and size are
- * checked here, and every string gets an end.
+ * checked here, and the text (messages[].text_end) gets an end.
  */
 #include <errno.h>
 #include <stddef.h>

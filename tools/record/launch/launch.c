@@ -2,9 +2,9 @@
 /*
  * Starts the program, with the runtime preloaded.
  *
- * The program must not notice a difference: its standard streams, process group, signal mask and
- * dispositions are those with which ldb-record was started, and the runtime removes ldb's variables
- * from the environment.
+ * The program must not notice a difference: its standard streams (unless launch_hide_output() was
+ * called), process group, signal mask and dispositions are those with which the recorder was
+ * started, and the runtime removes ldb's variables from the environment.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@ struct target {
 	char path[4096];	/* what will be executed */
 	enum target_kind kind;
 	bool lost_records;	/* compiled with the plugin, but linked (-flto) without it */
-	bool has_records;	/* the file itself contains a .note.ldb */
+	bool has_records;	/* the file itself has instrumented functions */
 	/* name of a sanitizer's library that must be loaded first; "": none */
 	char sanitizer[64];
 };

@@ -36,7 +36,7 @@ struct output_kernel {
 	struct {
 		/* Values at the last check of the budgets. */
 		uint64_t cpu_ns, nr_irqs;
-		uint64_t polls, ran;	/* time of the scanners, in ticks */
+		uint64_t polls, ran;	/* of count_scanners(), in ticks */
 		int64_t next_ns, held_ns;	/* times of the next check, and of the last one */
 		bool are_irqs_left_out;
 		uint32_t missing;	/* LDB_GROUP_* that did not resume after a pause */

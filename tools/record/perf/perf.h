@@ -14,8 +14,9 @@
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
- * All modes record page faults and the system calls in which a thread sleeps.  Page faults inside
- * the kernel are recorded only if the kernel permits that.  PERF_TRACEPOINTS also records
+ * All modes record page faults and the system calls in which a thread sleeps, except
+ * PERF_TRACEPOINTS if the recorder is in a pid namespace.  Page faults inside the kernel are
+ * recorded only if the kernel permits that.  PERF_TRACEPOINTS also records
  * interrupts of the program's threads, and requests to block devices.
  *
  * In the last two modes, the state of a thread that left its CPU is RUNNING (it was runnable),

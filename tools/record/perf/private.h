@@ -71,7 +71,8 @@ struct perf_event {
 	uint16_t cpu;
 	uint8_t kind;
 	uint8_t names;		/* bit 0: name_a is known, bit 1: name_b */
-	uint32_t flags;		/* LDB_SCHED_F_* | enum ldb_sched_state */
+	/* LDB_SCHED_F_* | enum ldb_sched_state, unless the kind says otherwise */
+	uint32_t flags;
 	int32_t by;		/* key of the running thread; -1: not known */
 	/* the running thread; 0: idle, or in another namespace, -1: not known */
 	int32_t by_tgid, by_tid;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds what a running process has mapped by reading the process's memory, and not the files that
- * it names.  The memory may contain anything, so all values are checked that could harm the reader.
+ * are mapped.  The memory may contain anything, so all values are checked that could harm the
+ * reader.
  */
 #ifndef RECORD_PROCESS_IMAGE_H
 #define RECORD_PROCESS_IMAGE_H

@@ -209,8 +209,8 @@ static bool is_same(const struct threads *t, const struct known *k,
 }
 
 /*
- * Returns how many pages to read.  Pages that were never used are not read, because each would take
- * a page fault and a page of memory.
+ * Returns how many pages to read.  If the runtime says which pages were never used, these are not
+ * read, because each would take a page fault and a page of memory.
  */
 static unsigned nr_slots(const struct threads *t)
 {

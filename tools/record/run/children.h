@@ -102,7 +102,11 @@ bool child_options_read(const char *text, struct child_options *o);
 
 /* Must be called when the recorder's socket is open, before any program connects. */
 void children_begin(struct recording *r);
-/* Attaches to further processes that the user has named, and to descendants of all of these. */
+/*
+ * Attaches to the further processes that the user has named, and to descendants of these and of the
+ * first process that have the runtime and instrumented functions.  Other descendants are only
+ * counted.
+ */
 void children_attach(struct recording *r);
 /* Accepts connections, and starts recorders.  Stops them when the recording's duration is over. */
 void children_serve(struct recording *r);
@@ -117,8 +121,8 @@ void children_serve_all(struct recording *r);
  */
 bool children_has_new(const struct recording *r, pid_t pid);
 /*
- * Returns after how many milliseconds children_serve() has something to do; -1 if nothing is
- * pending.
+ * Returns after how many milliseconds children_serve() must be called at the latest; -1: not before
+ * the epoll descriptor is readable.
  */
 int children_timeout(const struct recording *r);
 /*

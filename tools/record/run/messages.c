@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Handles and answers the runtime's messages.  A message that is not permitted in the current phase
- * ends the recording.
+ * ends the recording; in PHASE_DETACH it is ignored.
  */
 #include <errno.h>
 #include <string.h>

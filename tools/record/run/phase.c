@@ -38,7 +38,7 @@ bool recording_open(struct recording *r)
 	return true;
 }
 
-/* Closes the trace, which sets r->failed if that fails. */
+/* Closes the trace; sets r->failed if that fails. */
 static void close_output(struct recording *r)
 {
 	r->out.has_failed = r->failed;

@@ -30,9 +30,9 @@
 #define IDLE_MS		200
 /* longest pause between polls: each poll wakes a thread, on a CPU that the program may need */
 #define DRAIN_MS_MAX	40
-/* pause between polls if the scanner is slow, because then the rings stay nearly empty */
+/* the same if the scanner is slow, because then the rings stay nearly empty */
 #define DRAIN_MS_SLOW	500
-/* pause between polls if rings are small, because then they fill quickly */
+/* the same if rings are small, because then they fill quickly */
 #define DRAIN_MS_SMALL	10
 #define SMALL_BYTES	(16 << 20)
 
