@@ -31,14 +31,14 @@ static const struct cli_tool tool = {
 	.options = table,
 	.examples = "ldb-ctl 4711 status\n"
 		    "ldb-ctl 4711 pause                       nothing is recorded until: resume\n"
-		    "ldb-ctl 4711 functions +handle_* -*hash* only these, with their latencies\n"
+		    "ldb-ctl 4711 functions +handle_* -*hash* record only these\n"
 		    "ldb-ctl 4711 functions +file:*/store.c   of one source file; module:NAME; all\n"
-		    "ldb-ctl 4711 min-latency '*' 100us       count shorter calls only\n"
+		    "ldb-ctl 4711 min-latency '*' 100us       only count shorter calls\n"
 		    "ldb-ctl 4711 threshold lock 10us\n"
 		    "ldb-ctl 4711 classes +GET -SET\n"
 		    "ldb-ctl 4711 inside-requests on\n"
 		    "ldb-ctl 4711 triggers add 'request>5ms'  of a flight recorder; triggers remove; triggers\n"
-		    "ldb-ctl 4711 snapshot                    its trace can be read as it is now\n"
+		    "ldb-ctl 4711 snapshot                    write the sums: its trace can be read now\n"
 		    "ldb-ctl 4711 stop",
 	.takes_command = true,
 };
