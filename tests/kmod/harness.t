@@ -12,7 +12,7 @@ image=$(echo "$triple" | cut -d' ' -f2)
 headers=$(echo "$triple" | cut -d' ' -f3)
 release=$(echo "$triple" | cut -d' ' -f1)
 
-# A single boot is used for all of these checks.
+# A single boot is used for the first three checks.
 start=$(date +%s)
 check "a command's exit status" "sh $vm -f $(command -v jq) $image 'uname -r; echo one; echo two >&2; echo {} | jq -c .; exit 37'" 37
 diag "boot and exit: $(($(date +%s) - start)) s"
@@ -74,7 +74,7 @@ ok "but not the module's" splat log
 { failed_allocation copy_process+0x588; echo '[2.0] BUG: KASAN: use-after-free'; } >log
 ok "nor what comes after it" splat log
 
-# A test for one kernel runs only in that kernel.
+# Each test must run in one of the kernels at least, and those of the module itself in all.
 runs()	# option...: prints a line "TEST KERNEL" for each test
 {
 	sh "$KMOD/run.sh" -n "$@" | while read -r kernel tests; do

@@ -3,7 +3,7 @@
 # chain of execs: their traces must be readable.  Then kills a program that forks, or its recorder,
 # at random moments: afterwards the module must still record, and unload.
 # Timed: there are thousands of threads on two emulated CPUs, whose clocks drift apart under
-# the host's load.  LDB_STORM scales the amount, default 1; make check does a quarter of it.
+# the host's load.  LDB_STORM scales the amount, default 1; without LDB_TEST_ALL it is a quarter.
 # Slow: kmod-life, kmod-race and kmod-join also start and end programs in both kernels, e2e/kills.t
 # kills them.
 . "$(dirname "$0")/../../lib/guest.sh"
