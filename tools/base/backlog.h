@@ -3,8 +3,8 @@
  * Delays rows of one kind until the caller knows that no earlier row will come.
  *
  * Rows arrive in runs, one for each ring that was read, and each run is nearly in order.  So the
- * runs are merged, and not all rows are sorted.  Rows with the same tick are emitted in the order
- * of their arrival.
+ * rows are put into order by merging the runs, which takes less time than sorting all rows.  Rows
+ * with the same tick are emitted in the order of their arrival.
  */
 #ifndef BASE_BACKLOG_H
 #define BASE_BACKLOG_H

@@ -243,7 +243,8 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	case LEAF_SLEEP:
 		/*
 		 * A server that was waiting for requests would have been woken when the request was
-		 * put into the queue.  So only a sleep that a timer ended delays the request.
+		 * put into the queue.  So a sleep delays the request only if an interrupt (such as
+		 * that of a timer) ended it, and not a thread.
 		 */
 		if (!idle->is_nap || !p->paths[at.path].func)
 			break;
