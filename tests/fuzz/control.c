@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the recorder with a hostile program: messages of the runtime, rings, thread pages,
- * stacks and the info page, in any order, and the trace that is written.  record.c is included
- * in this file, so that its own functions are called; kernel events come from the rings alone.
+ * Fuzzes the recorder with a hostile program: messages of the runtime, rings, thread pages, stacks
+ * and the info page, in any order, and the trace that is written.  phase.c, messages.c and record.c
+ * are included in this file, so that their static functions can be called; kernel events come from
+ * the rings alone.
  *
- * The input is a byte of CONTROL_* bits, then the steps of the program: the enum lists them with
- * their arguments.
+ * The input is a byte of CONTROL_* bits, then the steps: the enum lists them with their arguments.
  */
 #include "../../tools/record/run/phase.c"
 #include "../../tools/record/run/messages.c"
@@ -24,16 +24,17 @@
 #define NO_SOCKET	1000000
 
 enum {
-	CONTROL_KERNEL	= 0x01,	/* the rings of kernel events are separate, as the module's are */
+	CONTROL_KERNEL	= 0x01,	/* kernel events have rings of their own */
 	CONTROL_READ	= 0x02,	/* the trace is read again, and must not be damaged */
 	CONTROL_FULL	= 0x04,	/* the disk is nearly full */
 	CONTROL_RUNNING	= 0x08,	/* the recording has begun */
 };
 
-enum {				/* u8: the kind of step, modulo the number of kinds */
-	DO_MESSAGE,		/* u8 type, u8: by how much its size is wrong; fields */
-	DO_EVENT,		/* u8 ring, u8 type, u8: bits 0-3 say which slots are bad; fields */
-	DO_HEAD,		/* u8 ring, number: its head */
+enum {				/* u8: the kind of step, modulo NR_DOINGS */
+	DO_MESSAGE,		/* u8 type, u8 what is wrong with it: see do_message(); fields */
+	/* u8 ring, u8 type, u8 what is wrong with it: see do_event(); fields of the slots */
+	DO_EVENT,
+	DO_HEAD,		/* u8 ring, number: the new head of the ring */
 	DO_PAGE,		/* u8 slot, u8: which word, number */
 	DO_FRAME,		/* u8 slot, u8 frame, fields of the frame */
 	DO_DEPTH,		/* u8 slot, number: its depth */
@@ -74,7 +75,7 @@ static ssize_t receive_one(void *buf, size_t size)
 	return n;
 }
 
-/* The trace is written here. */
+/* The following functions store the trace that the recorder writes. */
 
 static int take_block(void *arg, const void *data, size_t size)
 {
@@ -99,7 +100,10 @@ static const struct record_live live = {
 	.stop_fd = -1,
 };
 
-/* This replaces kernel.c: another source of the session's memory. */
+/*
+ * The following functions replace those of kernel.c: the session's memory is anonymous, and no
+ * kernel events are recorded.
+ */
 
 static void lay_out(struct ldb_info *i)
 {
@@ -184,7 +188,7 @@ const char *kernel_name(const struct output *out)
 	return out->kernel.choice == KERNEL_MODULE ? "module" : "none";
 }
 
-/* This replaces cli/error.c: messages are formatted, and not shown. */
+/* The following functions replace those of cli/error.c: messages are formatted, and not shown. */
 
 static char said[4096];
 
@@ -238,7 +242,7 @@ static void fill_module(struct input *in, struct ldb_msg_module *m)
 	memset(m->build_id, take8(in), sizeof(m->build_id));
 	path = take_bytes(in, take8(in), &size);
 	memcpy(m->path, path, size);
-	/* The name has the greatest length, without a terminating zero. */
+	/* If its last byte is 0xff, the path has the greatest length, and no terminating zero. */
 	if (size && path[size - 1] == 0xff)
 		memset(m->path + size, 'x', sizeof(m->path) - size);
 }
@@ -262,7 +266,7 @@ static void do_message(struct input *in)
 	const uint8_t *bytes;
 	size_t size, n = 0, nr_bytes;
 
-	if (type == LDB_MSG_RESUME + 2) {	/* it connects again */
+	if (type == LDB_MSG_RESUME + 2) {	/* the runtime connects again */
 		if (r.phase == PHASE_AWAY && r.sock < 0)
 			r.sock = NO_SOCKET;
 		return;
@@ -294,7 +298,7 @@ static void do_message(struct input *in)
 		bytes = take_bytes(in, take8(in), &nr_bytes);
 		nr_bytes = nr_bytes < size - sizeof(m.m) ? nr_bytes : size - sizeof(m.m);
 		memcpy((char *)&m + sizeof(m.m), bytes, nr_bytes);
-		if (wrong & 0x40)	/* the text has no end */
+		if (wrong & 0x40)	/* the text has no terminating zero */
 			memset((char *)&m + sizeof(m.m) + nr_bytes, '%', size - sizeof(m.m) - nr_bytes);
 	}
 	m.m.size = size + (wrong & 3);
@@ -308,7 +312,7 @@ static struct ldb_ring_hdr *ring_of(unsigned ring)
 	return (struct ldb_ring_hdr *)session_ring(&r.out.session, ring % session_nr_rings(&r.out.session));
 }
 
-/* Lists the types of events, and how many slots each has. */
+/* The types of events, and some numbers that are none, and how many slots each has. */
 static const struct {
 	uint16_t type;
 	uint8_t slots;
@@ -367,7 +371,7 @@ static void do_memory(struct input *in, unsigned what)
 	switch (what) {
 	case DO_PAGE:
 		*word(page, take8(in), 32) = take_number(in);
-		/* Mostly the thread exists. */
+		/* In most cases the thread is to exist. */
 		if (!page->state)
 			page->state = LDB_PAGE_LIVE;
 		if (!page->tid)

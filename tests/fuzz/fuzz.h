@@ -3,13 +3,14 @@
  * The fuzz targets share this file.  A target defines LLVMFuzzerTestOneInput(), which libFuzzer
  * calls (Makefile), or replay.c, which needs no clang.
  *
- * An input is not a file of the format that is tested, but a recipe for one: fields are taken from
- * it one by one, and fields beyond its end are 0.  So checksums, sizes and counts are right unless
- * the recipe says otherwise, and a change of one byte reaches the code that runs after these were
- * checked.
+ * An input is not a file of the format that is tested, but a recipe for one (only for symbol.c it
+ * contains ELF files): fields are taken from it one by one, and fields beyond its end are 0.  So
+ * checksums, sizes and counts are right unless the recipe says otherwise, and a change of one byte
+ * reaches the code that runs after these were checked.
  *
  * The same input always has the same effect: one execution leaves no state for the next, and the
- * tested code uses only the files and the clock of sandbox.c.
+ * tested code uses only the files and the clock of sandbox.c or, in runtime.c, of
+ * runtime-machine.c.
  */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
@@ -85,7 +86,7 @@ static inline const uint8_t *take_bytes(struct input *in, size_t max, size_t *si
 
 #define SANDBOX_DIR	"/fuzz/"
 
-/* From this call to sandbox_leave() the only files are those put here. */
+/* From this call to sandbox_leave() the only files that exist are those of sandbox_put(). */
 void sandbox_enter(void);
 void sandbox_leave(void);
 
@@ -104,7 +105,7 @@ extern ssize_t (*sandbox_recv)(void *buf, size_t size);
 /* Returns a stream that discards all output. */
 FILE *sandbox_null(void);
 
-/* Prints the condition that is not met, and ends the program as a crash would. */
+/* Prints what is wrong, and ends the program as a crash would. */
 __attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, ...);
 
 #endif

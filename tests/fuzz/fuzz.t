@@ -9,7 +9,7 @@ FUZZ=$BUILD/fuzz
 check "the targets build" "${MAKE:-make} -s --no-print-directory -C $TOP/tests/fuzz QUICK=1 all" 0
 
 for target in trace perf control symbol runtime; do
-	# git has no empty folders, so a target without findings has none.
+	# git stores no empty folders, so a target without findings has no folder.
 	known=$TOP/tests/fuzz/corpus/$target
 	[ -d "$known" ] || known=
 	nr_known=0
@@ -18,7 +18,8 @@ for target in trace perf control symbol runtime; do
 		"$BUILD/tests/fuzz/helpers/replay-$target $known $FUZZ/seeds/$target" 0 'replayed$'
 done
 
-# Each target has its own corpus, so that a run is the same each time except for its seed.
+# The corpus of make fuzz is not used: each run of this test begins with an empty one in out/fuzz,
+# so that it is the same each time except for its seed.
 mkdir -p out/fuzz
 for f in "$FUZZ/quick"/fuzz-* "$FUZZ/seeds"; do
 	[ ! -e "$f" ] || ln -s "$f" out/fuzz/

@@ -6,11 +6,11 @@
 #	FUZZ_TARGETS="trace perf"	only these targets
 #	FUZZ_SEED=N			the seed; default: a new one, which is printed
 #	FUZZ_CPU=N			all targets run on this CPU
-#	FUZZ_TRACES="a.data b.data"	recordings to begin with, beside the seeds
+#	FUZZ_TRACES="a.data b.data"	make fuzz makes further seeds of these recordings
 #
 # The inputs that were found stay in build/fuzz/corpus.  build/fuzz/log has one line for each run:
 # executions, seconds, edges covered, peak memory.  An input that breaks something stays in
-# build/fuzz/found.  When the fault is mended, the input belongs in tests/fuzz/corpus.
+# build/fuzz/found.  When the fault is mended, the input must be moved to tests/fuzz/corpus.
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$TOP/build}"
 FUZZ=$BUILD/fuzz
@@ -62,7 +62,7 @@ fuzz()	# target
 	fi
 	echo "$line"
 	echo "$(date -u '+%Y-%m-%d %H:%M:%S') $line" >>"$FUZZ/log"
-	[ $rc -eq 0 ] || sed -n '/ERROR\|runtime error\|does not hold\|SUMMARY\|^ *#[0-9] /p' "$FUZZ/$target.log" | head -n 30
+	[ $rc -eq 0 ] || sed -n '/ERROR\|runtime error\|broken: \|SUMMARY\|^ *#[0-9] /p' "$FUZZ/$target.log" | head -n 30
 }
 
 for target in ${FUZZ_TARGETS:-trace perf control symbol runtime}; do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the perf decoder: rings -> records -> events in order -> rows of the observed thread
- * group, as perf.c moves them.
+ * group, as record/perf/perf.c moves them.
  *
  * The input is u8 mode, u8 PERF_*, with PERF_FORMATS offset and size of the fields of each
  * tracepoint, u8 for each ring: where it begins; then follow the steps: the enum lists them with
@@ -18,7 +18,7 @@
 #define RAW_MAX		128
 #define TGID		10	/* the observed thread group; its threads are 10 to 13 */
 
-/* The functions of system calls and of page faults begin at this address. */
+/* The functions of system calls and of page faults are behind this address. */
 #define SYMBOLS_AT	0xffffffff81000000
 static struct kernel_call symbols[] = {
 	{ SYMBOLS_AT + 16, SYMBOLS_AT + 32, 0 }, { SYMBOLS_AT + 32, SYMBOLS_AT + 48, 75 },
@@ -33,19 +33,21 @@ enum {
 	PERF_NAMESPACE	= 0x02,
 };
 
-enum {				/* u8: the kind of step, modulo the number of kinds */
+/* u8: bit 7: the ring; the other bits, modulo NR_DOINGS: the kind of step */
+enum {
 	/* u8 tracepoint, u8 common_flags; pid, tgid, tid, time, addr; the fields */
 	DO_SAMPLE,
 	DO_FAULT,		/* u8 misc, u8: is major; tgid, tid, time, addr */
-	DO_RECORD,		/* u8 type, u16 misc, u8 words: body of numbers; tgid, tid, time */
+	/* u8 type, u16 misc, u8 number of words; the words, tgid, tid, time */
+	DO_RECORD,
 	/* u16 type, u16 misc, u16 size in the header; u8 real size, bytes */
 	DO_BYTES,
 	/* time; the rings are emptied, and events older than time are delivered */
 	DO_READ,
-	DO_HEAD,		/* u8 ring, number: its head */
+	DO_HEAD,		/* number: the new head of the ring */
 	/*
-	 * u8: number of entries of the chain, u8: which registers; tgid, tid, time; the entries, as
-	 * offsets from SYMBOLS_AT; the registers
+	 * u8: number of entries of the chain, u8: ABI of the registers (0: there are none); tgid,
+	 * tid, time; the entries, as offsets from SYMBOLS_AT; the registers
 	 */
 	DO_CALL,
 	NR_DOINGS
@@ -62,7 +64,10 @@ static struct {
 	uint64_t time, nr_bad, nr_rows;
 } t;
 
-/* The fields are name, pid, state ... in the order of record/perf/format.c, as in Linux 6.1. */
+/*
+ * { offset, size } of each field, as in Linux 6.1; the fields are in the order of
+ * perf_tracepoints[] (record/perf/format.c).
+ */
 static const struct perf_field layout[PERF_TP_NR][PERF_FIELDS] = {
 	[PERF_TP_SWITCH] = { { 24, 4 }, { 56, 4 }, { 32, 8 }, { 8, 16 }, { 40, 16 } },
 	[PERF_TP_WAKING] = { { 24, 4 }, { 32, 4 }, { 8, 16 } },
@@ -97,7 +102,9 @@ static void take_formats(struct input *in, bool own)
 		f->common_flags = (struct perf_field){ 2, 1 };
 		f->common_pid = (struct perf_field){ 4, 4 };
 		memcpy(f->fields, layout[tp], sizeof(f->fields));
-		/* perf_format_parse() accepts nothing larger. */
+		/*
+		 * perf_format_parse() accepts no larger offset; sizes up to 23 are sufficient here.
+		 */
 		for (int i = 0; own && i < PERF_FIELDS; i++)
 			f->fields[i] = (struct perf_field){ take_number(in) % 4097, take8(in) % 24 };
 	}
@@ -179,7 +186,7 @@ static void on_row(void *arg, unsigned kind, const void *row)
 
 static const struct perf_sink sink = { .row = on_row };
 
-/* The following functions do what perf.c does. */
+/* The following functions do what record/perf/perf.c does. */
 
 static void take_record(void *arg, unsigned cpu, const struct perf_event_header *record)
 {
@@ -232,7 +239,7 @@ static void put(unsigned ring, const void *record, size_t size)
 struct record {
 	struct perf_event_header header;
 	uint8_t bytes[512];
-	size_t size;		/* a number of bytes */
+	size_t size;		/* number of bytes that are in use */
 };
 
 static void add(struct record *r, uint64_t v, unsigned bytes)
@@ -339,7 +346,7 @@ static void do_bytes(struct input *in, unsigned ring)
 	put(ring, bytes, size & ~7UL);
 }
 
-/* A thread leaves its CPU, in a function of the kernel. */
+/* Writes the sample of a thread that leaves its CPU in a function of the kernel. */
 static void do_call(struct input *in, unsigned ring)
 {
 	struct record r = { .header = { .type = PERF_RECORD_SAMPLE } };
@@ -403,12 +410,12 @@ static void begin(struct input *in)
 
 		t.rings[i] = (struct perf_ring){ &memory[i].page, RING_BYTES, i };
 		/*
-		 * The position is near the end of the ring, or near the greatest number of the
-		 * counter.
+		 * The position of ring 0 is near the end of the ring, that of ring 1 near the
+		 * greatest number of the counter.
 		 */
 		memory[i].page.data_head = memory[i].page.data_tail = i ? -at : RING_BYTES - at;
 	}
-	if (!how[1])	/* write() */
+	if (!how[1])	/* write(): how[] is still empty */
 		calls_describe(how);
 	t.decoder = (struct perf_decoder){
 		.formats = &t.formats, .mode = mode, .calls = &calls, .how = how };

@@ -31,7 +31,10 @@ static void replay_file(const char *path)
 	}
 	fclose(f);
 	fprintf(stderr, "replay: %s\n", path);
-	/* The buffer has exactly that size, so that reading behind it is detected. */
+	/*
+	 * The buffer has exactly the input's size, so that a memory checker detects reads behind
+	 * it.
+	 */
 	data = realloc(data, size ? size : 1);
 	LLVMFuzzerTestOneInput(data, size);
 	free(data);

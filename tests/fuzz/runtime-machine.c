@@ -124,7 +124,10 @@ static long do_connect(void)
 	return 0;
 }
 
-/* While one recorder is served, a second one gets only an answer that says so. */
+/*
+ * If a recorder is connected, the runtime refuses a second one, so the second one's end of the
+ * socket is not used.
+ */
 static long do_accept(void)
 {
 	long fd;
@@ -194,7 +197,7 @@ static long do_poll(struct pollfd *p, long nr)
 	return ready;
 }
 
-/* Files of /proc */
+/* Files of /proc and /sys */
 
 static struct linux_dirent64 {
 	uint64_t ino, off;
@@ -299,7 +302,7 @@ static int map_of(const void *at)
 	for (int i = 0; i < MAPS_MAX; i++)
 		if (maps[i].at == at)
 			return i;
-	broken("too many mappings, or one that is none");
+	broken("too many mappings, or an address that is not mapped");
 }
 
 static bool is_device(const struct stat *st)
@@ -450,7 +453,7 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_tgkill:
 		if (c)
 			broken("a signal is sent");
-		return -ESRCH;		/* the thread has ended, and nothing happens in between */
+		return -ESRCH;		/* the thread has ended */
 	case SYS_geteuid:
 		return 1000;
 	case SYS_prctl:
@@ -474,8 +477,8 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 		return 0;
 	case SYS_close_range:
 		/*
-		 * The control thread is recognised by its table of descriptors, as on systems where
-		 * the call is refused.
+		 * The call of raw.c that only tests whether close_range() works fails, as on
+		 * systems where it is refused.
 		 */
 		return (uint32_t)a == ~0U ? -ENOSYS : 0;
 	case SYS_stat:
@@ -522,7 +525,7 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 	return session_call(nr, a, b, c, d, e);
 }
 
-/* No ring is followed here: socket/uring.c is not part of the machine. */
+/* No io_uring is followed here: socket/uring.c is not compiled for the machine. */
 void uring_unmapped(uintptr_t lo, uintptr_t hi)
 {
 	(void)lo;

@@ -9,14 +9,14 @@
 #include <time.h>
 
 /*
- * An event happens to a system call of its kind when the given number of these calls have been
- * made; with 0 it never happens.
+ * An event happens at the Nth of the system calls that it concerns, where N is its number in
+ * machine.after[]; with 0 it never happens.
  */
 enum machine_event {
-	EVENT_FAIL,		/* mmap and the like, socket, open, clone fail */
+	EVENT_FAIL,		/* the call fails: mmap and the like, socket, open, clone */
 	/*
-	 * a call that concerns the session's memory (fstat, fcntl, mmap ...);
-	 * machine_session_event() is called after it ...
+	 * machine_session_event() is called after the call, which concerns the session's memory
+	 * (fstat, fcntl, mmap ...)
 	 */
 	EVENT_SESSION,
 	NR_EVENTS
@@ -28,7 +28,8 @@ struct machine {
 	uint32_t cpu;			/* CPU on which the program runs */
 	uintptr_t tp;			/* the running thread of the program */
 	uint32_t tid;
-	unsigned identity;		/* user id; another number is another user */
+	/* selects the contents of files of /proc and /sys, such as the user id */
+	unsigned identity;
 	/* user id of the recorder, as the kernel reports it; 0: the same as the program's */
 	unsigned uid;
 	bool undumpable;
@@ -39,7 +40,7 @@ struct machine {
 	bool refuses;			/* the device refuses the program */
 	/* the recorder's end of the connection; -1: there is none */
 	int recorder;
-	uint64_t session_size;		/* size of the last mapping that was shared */
+	uint64_t session_size;		/* size of the last shared mapping */
 	uint32_t nr_sent[16];		/* messages of the runtime, by type */
 };
 extern struct machine machine;
@@ -61,10 +62,11 @@ unsigned machine_nr_counters(void);
 bool machine_fails(void);		/* true: the system call that is being made must fail */
 /* closes all descriptors of the runtime's threads */
 void machine_close_all(void);
-void machine_yield(void);		/* lets the coroutine continue that has started this one */
+void machine_yield(void);		/* lets the coroutine continue that has resumed this one */
 long machine_sleep(const struct timespec *ts);
 long machine_futex(uint32_t *word, long op, uint32_t val, const struct timespec *ts);
-void machine_threads_gone(void);	/* ends the running coroutine, if there is one */
+/* ends the program if a thread of the runtime has not ended */
+void machine_threads_gone(void);
 
 /* runtime-sys.h uses these instead of arch/. */
 long machine_call(long nr, long a, long b, long c, long d, long e, long f);

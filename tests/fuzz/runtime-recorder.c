@@ -135,9 +135,10 @@ void send_any_message(const void *m, size_t size, int fd, unsigned nr_fds)
 }
 
 /*
- * Takes: u8 shape of the session, u8 kind of file, u8 descriptors, u8 size: of the message; u8
- * how many words of struct ldb_info are changed, and of the message: u8 which, number; number: by
- * how much the file is smaller.
+ * Takes: u8 shape of the session, u8 kind of file, u8 number of descriptors, u8 size of the message
+ * (right if less than 0xe0), u8: how many words are changed, of struct ldb_info (bits 0-2) and of
+ * the message (bits 3-5); for each of these words: u8 which, number; number: by how many bytes the
+ * file is too small.
  */
 void send_session(uint32_t type)
 {
@@ -182,7 +183,7 @@ void send_any(void)
 	send_any_message(m, type & 0x80 ? size * 8 : size, r.null, nr_fds);
 }
 
-/* Memory is changed by words; the recorder could write a word at the same time as the runtime. */
+/* Changes one word of the session's memory, as a recorder can at any time. */
 void write_memory(void)
 {
 	unsigned where = take8(&in), word = take8(&in);
@@ -204,7 +205,7 @@ void machine_session_event(void)
 
 	if (r.session < 0)
 		return;
-	/* The module's memory stays mapped. */
+	/* The size of the module's memory never changes. */
 	if (r.event & 1 && !machine.device)
 		ftruncate(r.session, v * 4096);
 	if (r.event & 2)

@@ -10,7 +10,7 @@
 
 #define FILE_MAX	(4ULL << 20)
 
-extern struct input in;		/* the rest of the recipe */
+extern struct input in;		/* the rest of the input */
 
 extern struct recorder_files {
 	int session;		/* the last file that was sent as the session's memory; -1: none */

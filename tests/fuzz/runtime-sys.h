@@ -34,7 +34,8 @@
 #define cpu_prefetch(addr)	((void)(addr))
 #define cpu_prefetch_write(p)	((void)(p))
 
-#ifdef FUZZ_SCANNER	/* called once in each of its rounds: other threads may run then */
+/* a scanner calls this function once in each of its rounds: other threads may run then */
+#ifdef FUZZ_SCANNER
 #include "runtime/runtime.h"
 #define control_is_leaving	machine_is_leaving
 #endif

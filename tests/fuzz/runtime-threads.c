@@ -12,7 +12,7 @@
 
 #define FIBERS_MAX	8
 #define STACK_SIZE	(128 * 1024)	/* RAW_STACK_SIZE */
-/* a thread that waits for a scanner waits until the scanner sleeps */
+/* longest sleep of a thread of the runtime */
 #define SLEEP_MAX_S	60
 #define WAITS_MAX	1000
 
@@ -28,7 +28,7 @@
 #endif
 
 static struct fiber {
-	/* stack pointers: of this coroutine, and of the one that has started it */
+	/* stack pointers: of this coroutine, and of the one that has resumed it */
 	void *sp, *back;
 	struct fiber *caller;
 	char *stack;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the runtime with a hostile or broken recorder: messages with and without descriptors,
- * of the wrong kind, too many or too small, session memory that is laid out wrong or changes
- * while it is read, hang-ups at any time; and a program that meanwhile creates threads, calls
- * functions, writes records and changes its user.  control.c, thread.c and create.c are included
- * in this file, so that their state can be reset; the other files of the runtime are compiled as
- * they are, for the machine of runtime-machine.c.
+ * Fuzzes the runtime with a hostile or broken recorder: messages with and without descriptors, of
+ * the wrong kind, too many or too small, session memory that is laid out wrong or changes while it
+ * is read, hang-ups at any time; and a program that meanwhile creates threads, calls functions,
+ * writes records and changes its user.  control.c, thread.c and create.c are included in this file,
+ * so that their state can be reset; other files of the runtime (RUNTIME in Makefile) are compiled
+ * as they are, for the machine of runtime-machine.c.
  *
- * u8 HOW_*; then what recorder and program do, step by step: see the enum.
+ * The input is u8 HOW_*, then the steps of recorder and program: the enum lists them with their
+ * arguments.
  */
 #include "runtime-sys.h"
 #include "../../libldb/runtime/control.c"
@@ -28,8 +29,8 @@
 
 enum {
 	/*
-	 * the recorder connects to the runtime's socket; otherwise it enters through struct
-	 * ldb_door
+	 * the recorder has started the program; without this and HOW_LISTENS it attaches through
+	 * struct ldb_door
 	 */
 	HOW_LAUNCHED	= 0x01,
 	HOW_LISTENS	= 0x02,
@@ -38,7 +39,7 @@ enum {
 	HOW_UNDUMPABLE	= 0x10,
 };
 
-enum {				/* u8: the kind of step, modulo the number of kinds */
+enum {				/* u8: the kind of step, modulo NR_DOINGS */
 	DO_ATTACH,		/* recipe of a session: see send_session() */
 	DO_RESUME,		/* the same */
 	DO_DETACH,
@@ -48,7 +49,7 @@ enum {				/* u8: the kind of step, modulo the number of kinds */
 	DO_WAIT,		/* u8: number of rounds in which all threads run */
 	DO_EVENT,		/* u8 which event, u8 after how many calls, u8 what happens then */
 	DO_MEMORY,		/* u8 memory, u8 which word, number */
-	DO_THREAD,		/* u8: it begins, or ends */
+	DO_THREAD,		/* u8: which thread begins or ends */
 	DO_FRAME,		/* u8 thread, u8 what; numbers */
 	DO_RECORD,		/* u8 CPU, u8 slots */
 	DO_LEAVE,		/* u8 what; see leave_and_return() */
@@ -57,7 +58,7 @@ enum {				/* u8: the kind of step, modulo the number of kinds */
 	NR_DOINGS
 };
 
-/* These functions stand in for the rest of the library */
+/* The following functions replace the rest of the library. */
 
 static struct module modules[NR_MODULES];
 _Atomic uint32_t nr_modules, nr_modules_lost;
@@ -471,7 +472,10 @@ static void by_program(unsigned what)
 	}
 }
 
-/* Called while the runtime waits: the recorder, the control thread and the scanners run. */
+/*
+ * Called while the program waits for a thread of the runtime: the recorder, the control thread and
+ * the scanners run.
+ */
 void machine_waits(void)
 {
 	if (in.left && in.p[0] % NR_DOINGS <= DO_CALL)

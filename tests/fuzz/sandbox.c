@@ -55,7 +55,7 @@ void broken(const char *format, ...)
 
 	is_inside = false;
 	va_start(ap, format);
-	fputs("does not hold: ", stderr);
+	fputs("broken: ", stderr);
 	vfprintf(stderr, format, ap);
 	fputc('\n', stderr);
 	va_end(ap);
@@ -135,7 +135,10 @@ static int open_inside(const char *path, int flags)
 		errno = ENOENT;
 		return -1;
 	}
-	/* dup() is not sufficient, because some callers read() from the beginning. */
+	/*
+	 * dup() is not sufficient: its descriptor would have the same position, and some callers
+	 * read() from the beginning.
+	 */
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", v->fd);
 	return raw(SYS_openat, AT_FDCWD, (long)again, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 }

@@ -86,7 +86,7 @@ seed shared 4 shared 0 shared
 build zipped -g -gz
 seed zipped 0 zipped 0 zipped
 
-# Two debug files: one is found by build-id, the other by a link with a checksum.
+# A debug file is found by build-id, or by a link with a checksum.
 build whole -g
 objcopy --only-keep-debug whole prog.debug
 strip -o stripped whole

@@ -3,8 +3,8 @@
  * Makes seeds for the trace reader: seed-trace FOLDER [TRACE...]
  *
  * From each of the given traces, and from traces of a few random rows of every kind that refer to
- * each other, it makes recipes (trace-recipe.h) of up to 16 KiB: one for each way in which trace.c
- * reads them.
+ * each other, it makes recipes (trace-recipe.h) of up to 16 KiB: one for each of the first eight
+ * values of LOOK_* in trace.c.
  */
 #include <zstd.h>
 #include "trace-sample.h"

@@ -4,8 +4,8 @@
  * (by build-id and by link), the part that dwz moved away, and split DWARF.
  *
  * The input is u8 SYMBOL_*, u8 number of addresses, u32 for each; then files, each u8 role, u16
- * size, bytes.  Checksum and build-id are correct: the trace and the debug file's name contain the
- * build-id of the main file, and the checksum of the debug file is put into the link.
+ * size, bytes.  Unless SYMBOL_* says otherwise, the trace has the build-id of the seeds' files, and
+ * the correct checksum of the debug file is put into the link.
  */
 #include <stdlib.h>
 #include <zlib.h>
@@ -75,7 +75,7 @@ static void touch(const struct symbol *s)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!texts[i] || strlen(texts[i]) > FILE_MAX)
-			broken("a symbol's text %zu", i);
+			broken("text %zu of a symbol is missing or too long", i);
 }
 
 static void on_call(void *arg, const char *raw)

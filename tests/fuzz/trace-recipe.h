@@ -11,7 +11,7 @@
  *		of differences the difference; strings: u8 length, bytes
  *	COLUMNS	u16 rows, u16 bytes, the payload before it is compressed
  *	FRAME	u16 rows, u32 raw_bytes, u16 bytes, the payload as it is in the file
- *	AGAIN	u8: a copy of so many bytes of the file before, from u16 bytes back
+ *	AGAIN	u16 back, u8 size: a copy of `size` bytes of the file, from `back` before its end
  */
 #ifndef FUZZ_TRACE_RECIPE_H
 #define FUZZ_TRACE_RECIPE_H
@@ -23,7 +23,7 @@ enum {
 	FILE_NO_FOOTER	= 0x02,
 	FILE_HEADER	= 0x04,
 	FILE_OWN_INDEX	= 0x08,	/* the blocks of kind INDEX in the recipe are the index */
-	/* u8 at the end of the recipe: how many bytes are missing at the file's end */
+	/* u8 after FILE_*: how many bytes are missing at the file's end */
 	FILE_CUT	= 0x10,
 
 	BLOCK_CELLS	= 0x00,
@@ -31,7 +31,7 @@ enum {
 	BLOCK_FRAME	= 0x02,
 	BLOCK_AGAIN	= 0x03,
 	BLOCK_FORM	= 0x03,
-	/* t_min, t_max, id_min, id_max and max_dur follow, read by take_number() */
+	/* after the payload: t_min, t_max, id_min, id_max and max_dur, read by take_number() */
 	BLOCK_EXTENT	= 0x04,
 	/*
 	 * u8 byte, u16: how often it is appended to the payload; u8: how many times 256 rows are

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the trace reader: index and no index, every table by row, by column and filtered, the
- * request table, damage; and the outputs of ldb-report, ldb-timeline and ldb-why.
+ * request table, damage; the outputs of ldb-report, ldb-timeline, ldb-why and ldb-flows; and the
+ * replay of ldb-why --what-if.
  *
  * The input is u8 LOOK_*, which says what is done with the file, and then the file's recipe
  * (trace-recipe.h).
@@ -29,7 +30,7 @@ enum {				/* bits 0-2 */
 	LOOK_WHAT_IF,
 	LOOK		= 0x07,
 	LOOK_JSON	= 0x40,	/* JSON and CSV instead of text */
-	LOOK_FILTERED	= 0x80,	/* TABLES: with a filter from the recipe's first bytes */
+	LOOK_FILTERED	= 0x80,	/* numbers of a filter for TABLES precede the recipe */
 };
 
 /* Reads every byte of every row, and strings to their ends. */
