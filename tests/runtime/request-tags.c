@@ -124,7 +124,7 @@ static void frames(void)
 	harness_block.top = &main_frame;
 	tag_here(0);
 	is_int(last()->payload0 | (uint64_t)last()->payload1 << 32, 9 * LDB_GEN_ONE,
-	       "the last one");
+	       "the generation of the last frame");
 	is_int(last()->nr_later, 5, "four functions were entered after the innermost frame");
 	main_frame.gen = 9 * LDB_GEN_ONE | LDB_CANARY;
 	tag_here(0);
@@ -141,7 +141,7 @@ static void frames(void)
 	main_frame.gen = 0;
 	harness_block.top = &main_frame;
 	tag_here(0);
-	is_int(last()->nr_later, 0, "a record that is not one is not believed");
+	is_int(last()->nr_later, 0, "a record without a canary is not used");
 	harness_block.top = NULL;
 	harness_stop();
 }
@@ -163,7 +163,7 @@ static void arrivals(void)
 	ldb_req_arrived(8, NULL, LDB_AGE_MAX_NS + 1);
 	/* the time is in the future, because it is from another clock */
 	ldb_req_arrived(8, NULL, -100);
-	is_int(harness_nr(), 3, "an age that cannot be is ignored");
+	is_int(harness_nr(), 3, "an impossible age is ignored");
 	harness_stop();
 }
 

@@ -167,7 +167,7 @@ static void bursts(void)
 	is_int(st.next_poll, scanner.stamp + 5040, "the next poll is later if its cost demands it");
 }
 
-/* A change was observed from its start, after a poll at now - 1. */
+/* A poll finds a change; the poll before it was at now - 1, and found a known state. */
 static bool seen_change(void)
 {
 	st.looked = now - 1;

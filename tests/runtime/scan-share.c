@@ -118,7 +118,7 @@ static void lends(void)
 	nr_runnable_is(nr_cpus + 1);
 	runs(2 * MS);
 	ok(nr_sleeps > 0, "one runnable thread more: the scanner sleeps within two milliseconds");
-	ok(slept_ns / nr_sleeps < 200 * US, "it sleeps for less than 200 us at a time");
+	ok(slept_ns / nr_sleeps < 200 * US, "its sleeps take less than 200 us on average");
 	ok(stats.paused_tsc >= slept_ns, "the time of its sleep is counted");
 	stops_sleeping(200 * US, "a thread was moved: it sleeps no longer");
 	share_end(&scanner);

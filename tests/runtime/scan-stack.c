@@ -146,7 +146,10 @@ static void thresholds(void)
 	       "an invocation from before the recording is written at any threshold");
 }
 
-/* The field has 32 bits of ticks, which is more than a second; more than that means not known. */
+/*
+ * The fields have 32 bits of ticks, which is more than a second; a greater uncertainty is stored as
+ * 0xffffffff.
+ */
 static void uncertain(void)
 {
 	for (unsigned more = 0; more < 2; more++) {
@@ -207,10 +210,11 @@ static void bad_chains(void)
 		look_now();
 		ok(st.depth == 3 && !nr_written && st.failed && st.last_ok == before,
 		   "%s: nothing is learned", what[i]);
-		is_int(page.disorder, i >= 3 && i <= 5, "counted as disorder, or not");
-		is_int(page.foreign, i < 3 || i == 6, "or as another stack");
+		is_int(page.disorder, i >= 3 && i <= 5,
+		       "a wrong canary or generation, and nothing else, is counted as disorder");
+		is_int(page.foreign, i < 3 || i == 6, "any other is counted as foreign");
 		ok(was_valid && !page.invalid && stats.scans == 1,
-		   "the walk was not disturbed, but is none that counts");
+		   "the thread did not change during the walk, but the walk is not counted");
 		look_now();
 		ok(st.failed && st.last_ok == before && stats.changes == 2,
 		   "the same: still not known");
@@ -232,7 +236,8 @@ static void bad_chains(void)
 	at(1)->gen ^= 1;
 	enter(0, at(2));
 	look_now();
-	ok(!st.failed && nr_gaps == 0 && page.gap_tsc == 0, "a short one is none");
+	ok(!st.failed && nr_gaps == 0 && page.gap_tsc == 0,
+	   "if this takes a short time, it is no gap");
 }
 
 static void too_deep(void)
@@ -246,12 +251,13 @@ static void too_deep(void)
 		for (unsigned i = 0; i < SCAN_DEPTH_MAX + more; i++)
 			enter(0, &deep[SCAN_DEPTH_MAX + 1 - i]);
 		look_now();
-		is_int(stack.depth, more ? 0 : SCAN_DEPTH_MAX, "a stack with %s");
-		is_int(page.too_deep, more, "frames more than there is room for");
+		is_int(stack.depth, more ? 0 : SCAN_DEPTH_MAX,
+		       more ? "a stack with one frame too many is not read" : "the deepest stack is read");
+		is_int(page.too_deep, more, "only a stack with too many frames is counted as too deep");
 	}
 	/*
-	 * One frame is known from before, and the number of new frames is the greatest for which
-	 * there is room.
+	 * One frame is known, and a walk finds as many new ones as it has room for: together one
+	 * too many.
 	 */
 	begin(0, true);
 	thread.stack_lo = (uintptr_t)deep;
@@ -563,7 +569,7 @@ static void two_blocks(void)
 	ok(st.depth == 3 && stack.frame[2].gen == 4 << LDB_GEN_SHIFT && nr_written == 3,
 	   "a frame that ends in the middle leaves no hole");
 	/*
-	 * One of the stacks cannot be read, so the state is not known, whatever the other one
+	 * The chain of one block cannot be read, so the state is not known, whatever the other one
 	 * contains.
 	 */
 	enter(1, at(6));
@@ -636,8 +642,8 @@ static void flushed(void)
 }
 
 /*
- * If the program is killed at this point, the recorder must be able to find that out: see
- * record-ending.
+ * If the program is killed while the scanner writes these records, the recorder must be able to
+ * find out which were written: see unit/record-ending.c.
  */
 static void killed_meanwhile(void)
 {

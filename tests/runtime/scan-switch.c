@@ -138,7 +138,7 @@ static void migrated(void)
 	ok(!page.disorder && !st.failed, "calls of this thread on that stack are no disorder");
 	blocks[0].top = &other[9];
 	look_now();
-	ok(st.failed && page.disorder == 1, "a top of another thread's is not read");
+	ok(st.failed && page.disorder == 1, "a top that another thread linked is not read");
 }
 
 /* If a thread has no other stacks, disorder in its chain does not mean a switch of stacks. */

@@ -233,8 +233,8 @@ static void compare(const struct point *pt, bool pending)
 	want = cancel_in(pt, pending);
 	if (!want.cancelled) {
 		/*
-		 * sem_clockwait() is no cancellation point in glibc when it need not block: libc
-		 * decides
+		 * sem_clockwait() is no cancellation point in glibc when it need not block; then
+		 * the wrapper must be none, either
 		 */
 		diag("%s is no cancellation point, %s", pt->name, when);
 	}
@@ -296,7 +296,9 @@ static void lock_is_no_point(void)
 	harness_stop();
 }
 
-/* Only asynchronous cancellation can interrupt a lock; it is undefined, but occurs. */
+/*
+ * Only asynchronous cancellation can interrupt a lock; POSIX leaves this undefined, but it occurs.
+ */
 static void *async_locker(void *p)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);

@@ -126,7 +126,7 @@ static void uncontended(unsigned clock_id)
 		pthread_mutex_unlock(&m);
 		diag("a hold of %u ticks", held);
 		is_int(harness_nr(), held >= THRESHOLD, "level hold: a record");
-		is_int(thread_self()->list->nr_held, 0, "level hold: given back");
+		is_int(thread_self()->list->nr_held, 0, "level hold: no mutex is listed any more");
 		harness_start(LDB_MUTEX_WAIT, THRESHOLD);
 		at(BEGIN);
 		pthread_mutex_lock(&m);
@@ -173,7 +173,7 @@ static void failed(unsigned waited)
 		bail_out("pthread_create");
 	while (!atomic_load(&g.took))
 		usleep(100);
-	/* The clock stands still, so the wait takes no time, and the threshold is 0 or more. */
+	/* The clock stands still, so the wait takes no time; the threshold is 0 or 1 tick. */
 	harness_start(LDB_MUTEX_WAIT, waited);
 	at(BEGIN);
 	is_int(pthread_mutex_timedlock(&m, &past), ETIMEDOUT, "a lock that times out");

@@ -56,7 +56,7 @@ int main(void)
 	unsigned stubs = 0;
 
 	is_int(early_failed, 0, "before shim_init() the wrappers work");
-	is_int(early_done, 13, "each of them was called");
+	is_int(early_done, 13, "each of the calls was made");
 	shim_init();
 	ok(!dlerror(), "looking for the functions leaves no error behind");
 #define CHECK(name)	stubs += !next_table.name || (void *)next_table.name == (void *)name;

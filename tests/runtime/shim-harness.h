@@ -33,7 +33,10 @@ union harness_rec {
 	struct ldb_lock_rec lock;
 	struct ldb_req_rec req;
 };
-/* Returns the records so far, in the order in which they were written. */
+/*
+ * harness_nr() returns the number of records so far; harness_rec() returns one, in the order in
+ * which they were written.
+ */
 unsigned harness_nr(void);
 const union harness_rec *harness_rec(unsigned n);
 

@@ -2,7 +2,7 @@
 /*
  * Tests that a free mutex of the usual type is taken and released without libc's functions, and
  * only if this leaves the same state as libc.  For any other type, and if another library
- * interposes a function, libc must be called as before.
+ * interposes a function, that library's or libc's function must be called as before.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +38,7 @@ static void *second_thread(void *p)
 	return p;
 }
 
-/* Returns how often the counting functions are called by ten locks and unlocks, or -1. */
+/* Returns how often the counting functions are called by ten locks and unlocks; -1: one failed. */
 static int calls_of(pthread_mutex_t *m)
 {
 	nr_calls = 0;
@@ -136,7 +136,7 @@ static void other_types(void)
 		int type, shared, protocol, robust, calls;
 	} kinds[] = {
 		{ "usual", -1, 0, PTHREAD_PRIO_NONE, 0, 0 },
-		{ "usual, and said so", PTHREAD_MUTEX_NORMAL, 0, PTHREAD_PRIO_NONE, 0, 0 },
+		{ "usual, set explicitly", PTHREAD_MUTEX_NORMAL, 0, PTHREAD_PRIO_NONE, 0, 0 },
 		{ "recursive", PTHREAD_MUTEX_RECURSIVE, 0, PTHREAD_PRIO_NONE, 0, 20 },
 		{ "error-checking", PTHREAD_MUTEX_ERRORCHECK, 0, PTHREAD_PRIO_NONE, 0, 20 },
 		{ "adaptive", PTHREAD_MUTEX_ADAPTIVE_NP, 0, PTHREAD_PRIO_NONE, 0, 20 },

@@ -111,7 +111,7 @@ static void nobody_records(void)
 	every_call(locks);
 	harness_stop();
 	is_int(harness_nr() + nr_waiters() + nr_names(), 0,
-	       "nothing, without the runtime, when nobody records and with --mutex=off");
+	       "nothing is written without the runtime, when nobody records and with --mutex=off");
 	harness_start(LDB_MUTEX_WAIT, 0);
 	every_call(locks);
 	ok(harness_nr() > 0, "with it there are records");

@@ -616,7 +616,7 @@ int main(void)
 	ok(symbol_next("pthread_cond_wait", NULL) ==
 	   dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2") && symbol_lockless() &&
 	   next_table.pthread_cond_wait != pthread_cond_wait,
-	   "the condition functions are those of today");
+	   "the wrappers call the current versions of the condition functions");
 	for (unsigned i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++) {
 		const struct scenario *s = &scenarios[i];
 

@@ -254,7 +254,10 @@ static bool exact_hold(const struct ldb_lock_rec *r, const void *lock)
 	       (r->flags & LDB_LOCK_F_BEGIN_EXACT);
 }
 
-/* Counts pairs of holds of one lock that, according to the records, overlap. */
+/*
+ * Counts pairs of holds of one lock that, according to their records, overlap; the records are at
+ * most 63 apart.
+ */
 static long overlaps_of(const void *lock)
 {
 	long bad = 0;
@@ -264,7 +267,7 @@ static long overlaps_of(const void *lock)
 
 		if (!exact_hold(r, lock))
 			continue;
-		/* written after the unlock, so nearly in order */
+		/* records are written after the unlock, so they are nearly in order */
 		for (unsigned k = n + 1; k < harness_nr() && k < n + 64; k++) {
 			const struct ldb_lock_rec *q = &harness_rec(k)->lock;
 

@@ -74,7 +74,10 @@ static uint64_t rnd(void)
 	return *r;
 }
 
-/* Holds the lock, mostly very shortly, and sometimes so long that other threads sleep. */
+/*
+ * Holds the lock, in most cases for a very short time, and sometimes so long that other threads
+ * sleep.
+ */
 static void hold(const volatile void *lock)
 {
 	uint64_t begin = cpu_tsc(), now = begin;

@@ -180,7 +180,7 @@ static void barriers(void)
 			is_int(r->owner, t.tid, "the other threads wait for the last one");
 		others++;
 	}
-	is_int(others, 2, "the waits of both other threads were written");
+	is_int(others, 2, "the waits of both threads were written");
 	harness_stop();
 }
 
@@ -202,7 +202,7 @@ static void collisions(void)
 
 	while (waker_slot(&many[n]) != waker_slot(&many[0]))
 		if (++n == sizeof(many) / sizeof(many[0]))
-			bail_out("no two in one slot");
+			bail_out("no two objects have the same slot");
 	same_slot = n;
 	harness_start(LDB_MUTEX_WAIT, 0);
 	waker_set(&many[0], 0);
@@ -226,7 +226,7 @@ static void collisions(void)
 	sem_wait(&many[0]);
 	next_table.pthread_join(t.thread, NULL);
 	is_int(harness_last(WAIT, LDB_LOCK_SEM, &many[0])->owner, 0,
-	       "a slot that was lost while it waited: nobody, rather than a wrong one");
+	       "if the slot was lost during the wait, the wait names no thread");
 	harness_stop();
 }
 
@@ -237,7 +237,7 @@ static void *nap(void *p)
 	return NULL;
 }
 
-/* A thread that was just created has not registered yet. */
+/* A thread that was just created may not have registered yet. */
 static void joins(void)
 {
 	unsigned named = 0;

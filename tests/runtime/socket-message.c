@@ -96,7 +96,10 @@ static bool judge(const struct conversation *c, const struct message *m)
 	       !strcmp(seen.paths, c->paths);
 }
 
-/* The first read decides which protocol it is, so it has at least one line. */
+/*
+ * The first read of requests decides which protocol it is, so it has at least one line; of answers
+ * the protocol is known.
+ */
 static size_t first_piece(const struct conversation *c)
 {
 	const char *nl = strchr(c->bytes, '\n');

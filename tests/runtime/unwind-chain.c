@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * longjmp() and its relatives land in uninstrumented functions: the chain must then be as it was
+ * If longjmp() or a relative lands in an uninstrumented function, the chain must then be as it was
  * when that function was entered.  The records are made by hand, as the plugin would make them.  A
  * chain in disorder must be left as it is, and must never be followed into unmapped memory.
  */
