@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program measures how fast a timeline's page is: node frames.js PAGE.html.  It prints
- * "NAME VALUE" lines: page-mb, ready-ms (from the start of loading until the page was drawn),
- * spans, and of the frames while zooming and panning in all three views, median-ms, p99-ms,
+ * This program measures how fast a timeline's page is: node frames.js PAGE.html.  It prints "NAME
+ * VALUE" lines: page-mb, ready-ms (from the start of loading until the page was drawn), spans, and
+ * of the frames while zooming, panning and scrolling in all three views, median-ms, p99-ms,
  * worst-ms, frames.
  *
  * The time of a frame is the time of its script and, because the canvas paints later, the time of
@@ -40,8 +40,8 @@ async function drive() {
 		const middle = tl.from + (tl.to - tl.from) * 0.37;
 
 		/*
-		 * From the whole trace to some microseconds and back; then to less of it, to the
-		 * right, and down.
+		 * Zooms from the whole trace to some microseconds and back; then zooms in a little,
+		 * pans to the right and scrolls down.
 		 */
 		await steps(60, () => tl.app.zoom(0.8, middle));
 		await steps(60, () => tl.app.zoom(1 / 0.8, middle));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Compares what page-sample.c wrote with what the page reads, and tests the numbers and colours of
- * page.js.
+ * tools/page/page.js.
  */
 "use strict";
 
@@ -17,7 +17,7 @@ run(async (t) => {
 		let wrong = all.odd.length === 100000 && all.even.length === 100000 ? 0 : -1;
 
 		for (let i = 0; i < all.even.length; i++) {
-			/* C multiplies 32 bits without a sign. */
+			/* C multiplies unsigned numbers of 32 bits. */
 			wrong += all.even[i] !== (Math.imul(i, 2654435761) >>> 0) % 1000003 ||
 				 all.odd[i] !== i * 1000003 - all.even[i];
 		}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the report page of a trace with known events, and of a trace with many events: it must show
- * what ldb-report --json says, for all requests and for those chosen in the heat map.
+ * Tests the report page of a small trace, and of one with so many events that its page has only
+ * sums: it must show what ldb-report --json says, for all requests and for those chosen in the heat
+ * map.
  *
  *	report.js SMALL.html SMALL.data SUMMED.html SUMMED.data
  *
@@ -21,7 +22,9 @@ function report(trace, ...args) {
 	return doc.functions || doc.locks || doc.requests || doc;
 }
 
-/* Returns the columns keys of each row, by its columns names, so that the order does not count. */
+/*
+ * Returns the columns `keys` of each row, by its columns `names`, so that the order does not count.
+ */
 function byName(rows, keys, names) {
 	const out = {};
 
@@ -62,7 +65,10 @@ function same(t, name, got, wanted) {
 	t.equal(name, sorted(got), sorted(wanted));
 }
 
-/* Percentiles from buckets are compared to within what the page says. */
+/*
+ * Returns true if the percentiles differ by at most 3.2 % and 1 ns: the page computes them from
+ * buckets.
+ */
 function near(got, wanted) {
 	return Object.keys(wanted).every((k) => got[k] && wanted[k].every((v, i) =>
 		Math.abs(got[k][i] - v) <= v * 0.032 + 1));

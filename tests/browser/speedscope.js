@@ -38,7 +38,7 @@ function addUp(profile, frames) {
 				rows.set(name, { total: 0, self: 0 });
 			stack.push(e.frame);
 		} else if (stack.pop() !== e.frame) {
-			problems.push(`${profile.name}: not the one opened last is closed at ${e.at}`);
+			problems.push(`${profile.name}: the frame that is closed at ${e.at} is not the one opened last`);
 		}
 	}
 	if (stack.length || last !== profile.endValue)

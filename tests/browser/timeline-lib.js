@@ -20,7 +20,10 @@ const details = (page) => page.evaluate(() => {
 const exact = (text) => digits(/^[^n]*/.exec(text)[0]);
 const range = (page) => page.evaluate(() => tl.state.t1 - tl.state.t0);
 
-/* Waits until the requested frames have been drawn: that is done in the order of requests. */
+/*
+ * Waits until the requested frames have been drawn: the browser calls back in the order of the
+ * requests.
+ */
 const settled = (page) => page.evaluate(() => new Promise((done) =>
 	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
 

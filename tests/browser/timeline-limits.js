@@ -83,7 +83,10 @@ async function whatIsMissing(t) {
 	t.ok("about a million are there", await big.evaluate(() => tl.d.spans.n > 900000 && tl.d.spans.n <= 1000000),
 	     await big.evaluate(() => tl.d.spans.n));
 	t.ok("in less than 10 MB", fs.statSync("big.html").size < 10e6, fs.statSync("big.html").size);
-	/* Tests the arcs of a request that goes through a queue, and of collapsed lanes. */
+	/*
+	 * Tests the arc of a request that goes through a queue, and that a click on a lane's name
+	 * collapses the lane.
+	 */
 	const handed = await big.evaluate(() => {
 		const p = tl.d.parts, i = tl.focus.parts.find((k) => p.flags[k] & tl.F.QUEUE), arcs = () => tl.arcs.ofSelection();
 
@@ -106,7 +109,7 @@ async function whatIsMissing(t) {
 
 /*
  * Runs in the page: returns true if rows of merged bars are drawn on the same pixels as separate
- * bars, but for at most w / 100 pixels of all rows.
+ * bars, except for at most w / 100 pixels of all rows.
  */
 function sameWithoutLevels() {
 	const w = 1200, view = { t0: tl.from, scale: w / (tl.to - tl.from) };

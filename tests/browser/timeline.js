@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests what timeline.t prepared, in a browser: Figure 1 and kernel events. */
+/* Tests what timeline.t prepared, in a browser: Figure 1, kernel events, interruptions and arcs. */
 "use strict";
 
 const { run } = require("./browser");
@@ -8,7 +8,7 @@ const { json, digits, details, exact, range, settled, ready, find } = require(".
 /*
  * Returns the segments of --json that are not on the page with the same nanoseconds.  On the page,
  * functions are not clipped to the request's time.  So if an end of a segment differs from the end
- * of its function, it must be an end of another segment: of a part of the request, of a wait or of
+ * of its function, it must be an end of another segment: of a span of the request, of a wait or of
  * a hold.
  */
 function missing(page, timeline) {

@@ -31,9 +31,9 @@ async function ready(t, file, o) {
 }
 
 /*
- * Returns how many colours a canvas shows (1: nothing was drawn), and for each point whether
- * something other than the background is drawn there.  It may be called only once for a canvas,
- * because Chromium warns if a canvas is read more often.
+ * Returns how many colours a canvas shows (1: nothing was drawn), and whether something other than
+ * the background is drawn at all of the points.  It may be called only once for a canvas, because
+ * Chromium warns if a canvas is read more often.
  */
 function look(page, id, points = []) {
 	return page.$eval("#" + id, (canvas, list) => {
@@ -127,7 +127,10 @@ async function testBoxes(t, page, json) {
 
 	for (const c of json.causes)
 		times.set(keyOf(c), (times.get(keyOf(c)) || 0) + 1);
-	/* Rows for several places may have the same name, and the same cause in the amounts. */
+	/*
+	 * Causes at different places may have the same name; the amounts in --json do not tell them
+	 * apart.  So only rows whose name is unique are compared.
+	 */
 	const single = rows.filter((r) => times.get(keyOf(r.c)) === 1);
 
 	t.ok("there are boxes of causes that can be told apart", single.length > 3, single.length);
