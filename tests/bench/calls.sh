@@ -23,7 +23,7 @@ else
 fi
 
 # A function that makes no calls gets no record, which costs nothing.  "records per call" is the
-# part of the calls that had a record, by ldb-report's count.
+# share of the calls that had a record, by ldb-report's count.
 records_per_call()	# kind count
 {
 	calls=$(./storm-base "$1" "$2" "$cpu" | awk '{ print $2 }')

@@ -6,8 +6,8 @@
  * end of a profiler) is not counted.
  *
  * BENCH_XRAY=patched|basic|fdr switches XRay on before main(), in a program that clang made with
- * -fxray-instrument, and writes its log afterwards; "patched" installs no handler.  FDR mode has
- * no switch outside of the program.
+ * -fxray-instrument, and writes its log afterwards; "patched" installs no handler.  XRay's own
+ * options outside of the program cannot switch FDR mode on.
  *
  * The file is compiled without any instrumentation.  The hooks of -finstrument-functions are
  * empty here, so that only the calls of them are measured.

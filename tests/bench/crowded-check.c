@@ -7,7 +7,8 @@
  *			function with all its callers
  *	long, observed	number of invocations of 500 us or more without a switch; % of them that have
  *			a row
- *	from		us; of all invocations that are longer than this, 95 % have a row
+ *	from		us; of the invocations of this length, and of each greater length, 95 % have
+ *			a row
  *	claim, at_claim	us given as CLAIM: the report says that 95 % of the invocations of this length
  *			are observed; % of the invocations up to twice as long that have a row
  *	outside		number of rows whose bounds do not contain the true start and end
@@ -276,7 +277,8 @@ static size_t count_between(const double *v, size_t nr, double from, double to)
 
 /*
  * Returns the least length such that of the invocations of this length and up to a quarter longer,
- * 95 % have a row, and so on for all greater lengths.
+ * 95 % have a row, and so on for all greater lengths.  A range with fewer than 100 invocations is
+ * not judged.
  */
 static double seen_from(const struct lengths *l)
 {

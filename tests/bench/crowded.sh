@@ -3,9 +3,9 @@
 # shellcheck shell=sh
 
 # This section measures what is known of a program that leaves no CPU free for the scanner: two
-# threads that compute, on two CPUs and on one (crowded.c), once while the kernel reads the frames
-# of the threads, and once while it does not.  The program itself records what it did, and
-# crowded-check compares.
+# threads that compute, on two CPUs and on one (crowded.c), with each of --kernel-frames=off, auto
+# and on.  The program itself writes down what it did, and crowded-check compares the trace with
+# that.
 #
 # The last rows are of the server of section defaults, at 60 % of both CPUs.
 # shellcheck source=tests/bench/defaults.sh

@@ -3,8 +3,8 @@
 # shellcheck shell=sh
 
 # The program of Figure 1 of the LDB paper measures its own requests.  About one in 3,000 meets a
-# snapshot and waits for it, so the 99.99th percentile is a long snapshot: work of the background
-# thread under the lock, which a tracer lengthens.
+# snapshot and waits for it, so the 99.99th percentile is a wait for a long snapshot: work of the
+# background thread under the lock, which a tracer lengthens.
 #
 # The program stays on one CPU, as in the other sections.  The requests come in bursts, because the
 # scheduler runs a thread that sometimes sleeps as soon as it wakes up; so such a thread finds the

@@ -3,9 +3,10 @@
 # shellcheck shell=sh
 
 # This section measures the timeline's page of a trace with a million invocations, in Debian's
-# chromium without a GPU: how large the page is, how soon it is ready, and how long a frame
-# takes while zooming from the whole trace to microseconds, panning and scrolling, in all three
-# views (tests/browser/frames.js).  BENCH_PAGE_EVENTS makes a smaller trace.
+# chromium without a GPU: how large the page is, how soon it is ready, and how long a frame takes
+# while zooming from the whole trace to microseconds, panning and scrolling, in all three views
+# (tests/browser/frames.js).  BENCH_PAGE_EVENTS is the number of events in the trace, for example
+# for a smaller one.
 
 page_run()	# config
 {

@@ -9,7 +9,7 @@
 #	a alone		the value of a
 # a may be a list "x,y,z": the smallest of those there.
 # Others: name; fmt (of a value); bound (upper limit) or least (lower limit), or
-# neither; why (printed when a row without a limit has no data).
+# neither; why (printed when a row has no data).
 #
 # Prints name, median, its 95 % interval, the number of rounds, and PASS or FAIL.  The
 # interval is that of the sign test: the k-th smallest to the k-th largest value, with

@@ -2,8 +2,9 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Other tools trace the same programs, which make very many calls, in one run with ldb.  The
-# beginning and the end of a tool are not counted: the program prints the CPU time of its loop.
+# Compares ldb with other tools, which trace the same programs in the same rounds; the programs make
+# very many calls.  The time that a tool takes to begin and to end is not counted: the program
+# prints the CPU time of its loop.
 peers_storm()	# kind count
 {
 	# shellcheck disable=SC2086	# lists

@@ -2,8 +2,8 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Measures what perf costs the recorded program and other programs, on a machine without the kernel
-# module.
+# Measures what kernel events by perf and by BPF programs, and samples, cost the recorded program
+# and other programs, on a machine without the kernel module.
 perf_round()	# kind count file mode...
 {
 	kind=$1

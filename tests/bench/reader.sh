@@ -3,9 +3,10 @@
 # shellcheck shell=sh
 
 # This section measures the reader, with a trace of 2 GB as a busy server would make it
-# (bench-trace.c).  All other figures are compared with the time in which one thread decompresses
-# the same bytes.  This time is measured in the same round, so the ratio does not depend on the
-# speed of the machine at that time.  BENCH_EVENTS makes a smaller trace.
+# (bench-trace.c).  Two figures, of ldb-report and of ldb-timeline --req, are also given as ratios
+# to the time in which one thread decompresses the same bytes.  This time is measured in the same
+# round, so the ratios do not depend on the speed of the machine at that time.  BENCH_EVENTS is the
+# number of events in the trace, for example for a smaller one.
 
 reader_cost()	# file name command...: adds "ROUND NAME-s/-cpu/-mb VALUE" to file
 {
@@ -20,7 +21,8 @@ reader_cost()	# file name command...: adds "ROUND NAME-s/-cpu/-mb VALUE" to file
 		print r, n "-mb", $3 }' reader.cost >>"$reader_file"
 }
 
-# All times are wall-clock times, on all CPUs, with the trace in the page cache.
+# Times are wall-clock times, unless a row says CPU time; the tools may use all CPUs, and the trace
+# is in the page cache.
 bench_reader()
 {
 	${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all || exit 1

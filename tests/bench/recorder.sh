@@ -5,8 +5,8 @@
 recorder_mb=250		# MB of records that are written into the rings per second
 recorder_seconds=2
 
-# Prints how the trace's bytes are divided among functions, locks, requests, and scheduling if
-# the trace has it.
+# Prints which shares of the bytes that recorder-load writes are functions, locks, requests, and
+# scheduling (the last only if the replayed trace has it).
 recorder_mix()	# config
 {
 	case $1 in
@@ -29,7 +29,8 @@ recorder_run()	# config
 		{ v[$1] = $2 }
 		END {
 			if (!v["raw"]) exit 1
-			stored = v["raw"] - 32 * lost	# see the row of losses
+			# Each lost record has 32 bytes; the row "records lost" shows their number.
+			stored = v["raw"] - 32 * lost
 			print c, v["cpu_ns"] / (stored / (mb * 1e6) * 1e9)
 			print c "-rate", v["raw"] / v["ns"] * 1e3
 			print c "-bpe", bytes / v["events"]

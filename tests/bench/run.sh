@@ -7,11 +7,11 @@
 # Each section is one file with a function bench_SECTION; the default is all, in the order
 # below.  ROUNDS is 15 by default, and may come from the environment (make bench ROUNDS=5).
 #
-# Method (Documentation/overhead.md): in each round every configuration runs once, in an order
-# that rotates from round to round, so that a drift of the machine affects all of them; a ratio
-# is formed within a round; the table shows the median and its 95 % interval.  Times of the
-# storms are CPU times of the one thread that works.  The program stays on one CPU and the
-# scanner on another.
+# Method (Documentation/overhead.md): in each round every configuration runs once, in an order that
+# rotates from round to round, so that a drift of the machine affects all of them; a ratio is formed
+# within a round; the table shows the median and its 95 % interval.  Times of call-storm
+# (tests/programs/call-storm.c) are CPU times of the one thread that works.  The program stays on
+# one CPU and the scanner on another.
 #
 # A row with a bound ends in PASS or FAIL; the exit status is 1 when one failed.
 
@@ -67,7 +67,7 @@ $cxx -O2 -g "$inc" "$plugin" "$programs/figure1.cc" -o figure1 -pthread || exit 
 . "$TOP/tests/lib/bench.sh"
 # shellcheck source=tests/lib/bench-peers.sh
 . "$TOP/tests/lib/bench-peers.sh"
-# Section text measures what sqlite compiles.
+# Section "text" also measures the program of section "sqlite", and calls sqlite_source().
 # shellcheck source=tests/bench/sqlite.sh
 . "$TOP/tests/bench/sqlite.sh"
 for section in $sections; do

@@ -8,17 +8,18 @@
 # instrumented build.
 #
 # With two CPUs, the server is alone on one, and client, scanner and recorder share the other.
-# There scanner and recorder run at idle priority, or the client would wait for them: their
-# time slice is longer than most requests.  In the configurations without a scanner an empty
-# loop takes its place, because waking a client on an idle CPU costs the server more or less
-# than on a busy one, and only ldb should make a difference.  (The row "client's CPU idle"
-# shows what that is.)
+# There scanner and recorder run at idle priority, or the client would wait for them: their time slice is
+# longer than most requests.  In the configurations without a scanner an empty loop takes its place,
+# because waking a client on an idle CPU costs the server more or less than on a busy one, and only
+# ldb should make a difference.  (The row "client's CPU idle" shows how much that matters: it is
+# measured without the loop.)
 #
 # A client that does not get its CPU sends in bursts, which is not the intended load.  So a
-# measurement during which too many requests were sent late is repeated, whatever its result.
+# measurement at 20 % of the peak during which too many requests were sent late is repeated, up to
+# three times, whatever its result.
 #
-# Servers are started anew in each round, so that one lucky or unlucky layout of memory
-# does not decide.  SERVERS="memcached redis" says which.
+# Servers are started anew in each round, so that one lucky or unlucky layout of memory does not
+# decide.  The variable SERVERS names the servers to measure; the default is "memcached redis".
 
 servers_dir=$TOP/tests/bench/servers
 servers_port=${SERVERS_PORT:-21210}
@@ -120,8 +121,8 @@ recorder_stop()
 	recorder=
 }
 
-# Prints figures of the recording: bytes per second, lost events, share of invocations that were
-# observed.
+# Prints figures of the recording: MB per second, lost events, seconds, and the share of the
+# invocations that were observed.
 trace_values()	# config
 {
 	awk -v c="$1" -v size="$(stat -c %s server.data)" '/events, / {
@@ -200,8 +201,8 @@ server_config()	# config: prints "CONFIG METRIC VALUE"
 	esac
 }
 
-# Runs each configuration at each load, with new servers, and prints "ROUND CONFIG METRIC
-# VALUE".
+# Runs each configuration at each load, with new servers, and appends lines "ROUND CONFIG METRIC
+# VALUE" to $server-$percent.txt.
 server_round()	# round runner config...
 {
 	round_seed=$1
@@ -234,8 +235,8 @@ find_peak()
 	[ "$server_peak" -gt 0 ] || servers_fail "no peak of $server"
 }
 
-# RUNNER CONFIG prints "CONFIG METRIC VALUE" for $server at $percent of its peak; the order
-# rotates.
+# Runs all configurations in each round, in an order that rotates.  The command RUNNER CONFIG prints
+# lines "CONFIG METRIC VALUE" for $server at $percent % of its peak.
 server_rounds()	# rounds runner config...
 {
 	nr=$1

@@ -2,7 +2,8 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Measures the size of the trace, and the time to read it.
+# Measures how many bytes and events a recording writes per second, the bytes per event, and how
+# fast ldb-report reads.
 bench_trace()
 {
 	${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all || exit 1

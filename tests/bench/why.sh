@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 
 # This section runs ldb-why on a million requests: once with ten observed invocations each, and once
-# with eighty.  BENCH_REQUESTS makes smaller traces.
+# with eighty.  BENCH_REQUESTS is another number of requests, for example for smaller traces.
 
 why_trace()	# name, invocations a request, events a request: makes NAME.data
 {

@@ -4,7 +4,7 @@
  * the kernel received their bytes, and not when memcached reads them.
  *
  *	arrival_watch()		a connection was made: ask the kernel for its stamps
- *	arrival_read()		as read(); stores the stamp of the last packet in it
+ *	arrival_read()		as read(); stores the stamp of the last packet that was read
  *	request_begin_arrived()	as request_begin(), but with the stored arrival and a class
  *
  * All requests that one read() returns have the same stamp, that of its last packet: a batch
@@ -22,8 +22,8 @@
 #include "stamps.h"
 
 /*
- * The address of this variable is the queue in which requests wait: for the receive buffers of all
- * sockets.
+ * The address of this variable identifies the queue in which requests wait: it stands for the
+ * receive buffers of all sockets.
  */
 static __attribute__((unused)) char socket_buffers;
 

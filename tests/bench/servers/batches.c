@@ -6,11 +6,12 @@
  *					batches use the command "gets", which distinguishes them
  *
  * One connection sends BATCH requests in one piece, each for BATCH_KEYS keys ("batch:..."), and
- * pauses when it has all answers.  The other connections ask for one key ("page:..."), in turn and
- * one at a time, so that they do not delay each other; every RICH_NTH request asks for RICH_KEYS.
- * The server's time for a request is proportional to its keys: eight requests of a batch take as
- * long as a rich one, twenty more than twice as long.  So on any machine the slowest requests are
- * those that can wait for twenty requests of a batch.
+ * pauses when it has all answers, until BATCH_EVERY_NS after that batch was sent.  The other
+ * connections ask for one key ("page:..."), in turn and one at a time, so that they do not delay
+ * each other; every RICH_NTH request asks for RICH_KEYS.  The server's time for a request is
+ * proportional to its keys: eight requests of a batch take as long as a rich one, twenty more than
+ * twice as long.  So on any machine the slowest requests are those that can wait for twenty
+ * requests of a batch.
  *
  * Prints "NAME VALUE" lines.  The exit status is 1 if an answer is wrong.
  */
@@ -108,7 +109,7 @@ static void put(struct connection *c, const char *text)
 	c->out_len += len;
 }
 
-/* Writes "COMMAND KIND:0001 KIND:0002 ...". */
+/* Writes "COMMAND KIND:NNNN KIND:NNNN ...", with random keys. */
 static void put_get(struct connection *c, const char *command, const char *kind, unsigned keys)
 {
 	char key[32];
@@ -190,7 +191,9 @@ static void store(struct connection *c, const char *kind)
 			 strlen(VALUE));
 		put(c, text);
 	}
-	/* The requests on the other connections must find these keys. */
+	/*
+	 * Waits for an answer, because the requests on the other connections must find these keys.
+	 */
 	put_get(c, "get", "batch", 1);
 	begin_answers(c);
 	while (c->nr_under_way) {

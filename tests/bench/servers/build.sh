@@ -45,10 +45,11 @@ ldb) cc=$BUILD/bin/ldb-gcc ;;
 arrival)
 	cc=$BUILD/bin/ldb-gcc targets=memcached
 	patches="$patches $here/$program-arrival.patch $here/arrival.h" ;;
-*) fail "usage: build.sh memcached|redis plain|ldb|original|arrival" ;;
+*) fail "usage: build.sh $program plain|ldb|original|unedited|arrival" ;;
 esac
 
-# Returns true if the binary is newer than all its sources.
+# Returns true if the server was built completely, and after the last change of the files of this
+# repository of which it is made.
 fresh()
 {
 	[ -f "$dir/.complete" ] || return 1
