@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This library is preloaded into any program.  At exit it adds a line "NAME CPU_US MEMORY_KB" to
- * the file $FLOWS_USAGE.
+ * This library is preloaded into each program that flows.sh measures.  At exit it adds a line "NAME
+ * CPU_US MEMORY_KB" to the file $FLOWS_USAGE.
  */
 #define _GNU_SOURCE
 #include <errno.h>

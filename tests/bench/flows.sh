@@ -195,8 +195,8 @@ print(hashlib.sha256(s.encode()).hexdigest(), zlib.crc32(s.encode()), len(re.fin
 		flows_order="${flows_order#* } ${flows_order%% *}"
 		round=$((round + 1))
 	done
-	# Reading the clock takes most of this time, and takes longer on some machines than on
-	# others.
+	# Reading the clock takes most of the time that is added to a timed call, and takes longer
+	# on some machines than on others.
 	flows_clock=$(./flows-calls clock)
 	heading "calls between libraries: one call of rand_r(), ns: $(mean flows-call.txt hot-none %.1f) without"
 	added flows-call.txt hot-none2 hot-none "the same again (noise)"
