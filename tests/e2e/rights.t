@@ -64,6 +64,10 @@ keeps_nothing "recorded late" 65534
 says "recorded late: ldb's threads are there" '^ldb-scan '
 check "recorded late: to the end" "ldb-report -i late.data" 0 'ended: exit:0|no call of a function was observed'
 
+# The duration of a recording is counted from its start, and not from the last change.
+run_cmd "ldb-record -q -d 1 -o again.data -- ./plain again"
+check "recorded, again: for one second" "ldb-report -i again.data" 0 'ended: timeout'
+
 # A change that ldb cannot follow ends the recording, not the program.
 for how in seccomp raw; do
 	run_cmd "ldb-record -o $how.data -- ./plain $how"

@@ -5,7 +5,7 @@
  *
  *	drop-rights HOW [attack FILE | wait FILE]
  *
- * HOW: keep glibc syscall raw seccomp caps chroot userns dumpable fork impersonate
+ * HOW: keep glibc syscall raw seccomp caps chroot userns dumpable fork impersonate again
  *
  * It prints "changed", or why nothing was changed, and then one line for each other thread: "NAME
  * uid=U caps=HEX nnp=N root=same|other", and their number.
@@ -92,6 +92,20 @@ static int impersonate(void)
 	return rc;
 }
 
+/* Changes the user ten times, at intervals that are shorter than the recording. */
+static int change_again(void)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 5; i++) {
+		usleep(300000);
+		rc |= seteuid(NOBODY);
+		usleep(300000);
+		rc |= seteuid(0);
+	}
+	return rc;
+}
+
 static int change(const char *how)
 {
 	if (!strcmp(how, "keep"))
@@ -114,6 +128,8 @@ static int change(const char *how)
 		return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!strcmp(how, "impersonate"))
 		return impersonate();
+	if (!strcmp(how, "again"))
+		return change_again();
 	errno = EINVAL;
 	return -1;
 }

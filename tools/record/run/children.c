@@ -315,8 +315,8 @@ void children_serve(struct recording *r)
 			decide(r, p);
 	}
 	c->is_serving = false;
-	if (r->o->duration_ns && c->since_ns && !c->is_over &&
-	    clock_mono_ns() - c->since_ns >= (int64_t)r->o->duration_ns)
+	if (r->o->duration_ns && r->run_since_ns && !c->is_over &&
+	    clock_mono_ns() - r->run_since_ns >= (int64_t)r->o->duration_ns)
 		children_stop(r);
 }
 

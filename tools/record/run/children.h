@@ -68,7 +68,7 @@ struct children {
 	/* recorders that may be started now: a token bucket limits the rate */
 	double starts;
 	int64_t starts_ns;
-	int64_t since_ns, idle_ns, scanned_ns;
+	int64_t idle_ns, scanned_ns;
 	bool must_name;		/* the names of addresses are not stored in the first trace yet */
 	uint64_t nr_heard;	/* children of the first process that have announced themselves */
 	uint64_t nr_short, nr_refused, nr_failed;

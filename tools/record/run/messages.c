@@ -174,8 +174,6 @@ static void on_ready(struct recording *r, const union control_message *m)
 		/* settings may have changed while the runtime was disconnected */
 		recording_tune(r);
 	r->has_run = true;
-	if (!r->children.since_ns)
-		r->children.since_ns = clock_mono_ns();
 	if (r->out.flows && r->phase == PHASE_READY && r->o->pid && !r->o->child)
 		follow_calls(r);
 	recording_enter(r, PHASE_RUNNING);

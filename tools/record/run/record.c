@@ -132,7 +132,7 @@ static void check_limits(struct recording *r, int64_t now)
 
 	if (r->phase != PHASE_RUNNING)
 		return;
-	if (r->o->duration_ns && now - r->phase_since_ns >= (int64_t)r->o->duration_ns) {
+	if (r->o->duration_ns && now - r->run_since_ns >= (int64_t)r->o->duration_ns) {
 		recording_detach(r, "timeout");
 		return;
 	}

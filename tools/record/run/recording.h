@@ -41,6 +41,7 @@ struct recording {
 	/* The state.  All times in ns: CLOCK_MONOTONIC. */
 	enum phase phase;
 	int64_t phase_since_ns;
+	int64_t run_since_ns;	/* when PHASE_RUNNING was first entered; 0: not yet */
 	int64_t next_second_ns, next_progress_ns, next_flush_ns;
 	unsigned drain_ms;
 	/* the runtime has sent HELLO, or a recording of kernel events only has begun */
@@ -68,6 +69,8 @@ static inline void recording_enter(struct recording *r, enum phase phase)
 {
 	r->phase = phase;
 	r->phase_since_ns = clock_mono_ns();
+	if (phase == PHASE_RUNNING && !r->run_since_ns)
+		r->run_since_ns = r->phase_since_ns;
 }
 
 /* Returns true while there is a session to which the program may write. */
