@@ -19,7 +19,7 @@
 #include "event.h"
 #include "stamp.h"
 
-#define SAVED_NS	1000000		/* unused time that can be saved for later readings */
+#define SAVED_NS	1000000		/* a thread saves at most the unused share of this much time (ns) */
 #define TOOK_MAX_NS	200000		/* time beyond this counts as steal time: not charged */
 /* after this time all frames are emitted again, because some may have been lost */
 #define ALL_AFTER_NS	NSEC_PER_SEC
