@@ -3,14 +3,14 @@
  * Compares a trace of tests/programs/crowded.c with what the program wrote down, and prints lines
  * "NAME VALUE": crowded-check TRACE LOG CLAIM.
  *
- *	waits, placed	number of waits of 50 us or more; % of them for which the trace has the right
- *			function with all its callers
- *	long, observed	number of invocations of 500 us or more without a switch; % of them that have
- *			a row
+ *	waits, placed	number of waits of 50 us or more; % of them for which the trace has the
+ *			right function with all its callers
+ *	long, observed	number of invocations of 500 us or more without a switch; % of them that
+ *			have a row
  *	from		us; of the invocations of this length, and of each greater length, 95 % have
  *			a row
- *	claim, at_claim	us given as CLAIM: the report says that 95 % of the invocations of this length
- *			are observed; % of the invocations up to twice as long that have a row
+ *	claim, at_claim	us, from CLAIM: the report says that 95 % of the invocations of this
+ *			length are observed; % of the invocations up to twice as long that have a row
  *	outside		number of rows whose bounds do not contain the true start and end
  */
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 # The program stays on one CPU, as in the other sections.  The requests come in bursts, because the
 # scheduler runs a thread that sometimes sleeps as soon as it wakes up; so such a thread finds the
 # lock taken.  A thread that never sleeps first loses the CPU to the snapshot for a time slice.
-# Then it waits only for the rest of the snapshot, whether that is long or short.
+# Then it waits only for the rest of the snapshot.
 figure1_seconds=1.2
 figure1_peers="xray-off xray-basic xray-fdr uftrace gprof cyg perf"
 

@@ -8,11 +8,11 @@
 # instrumented build.
 #
 # With two CPUs, the server is alone on one, and client, scanner and recorder share the other.
-# There scanner and recorder run at idle priority, or the client would wait for them: their time slice is
-# longer than most requests.  In the configurations without a scanner an empty loop takes its place,
-# because waking a client on an idle CPU costs the server more or less than on a busy one, and only
-# ldb should make a difference.  (The row "client's CPU idle" shows how much that matters: it is
-# measured without the loop.)
+# There scanner and recorder run at idle priority, or the client would wait for them: their time
+# slice is longer than most requests take.  In the configurations without a scanner an empty loop
+# takes its place, because waking a client on an idle CPU costs the server more or less than on a
+# busy one, and only ldb should make a difference.  (The row "client's CPU idle" shows how much that
+# matters: it is measured without the loop.)
 #
 # A client that does not get its CPU sends in bursts, which is not the intended load.  So a
 # measurement at 20 % of the peak during which too many requests were sent late is repeated, up to

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Simulates a thread in memory, for scan-stack.c and scan-switch.c: calls and returns are written as
- * compiled code would write them, and the scanner's calls of the rest of the runtime are recorded.
- * The clock advances by ten ticks with each stamp, and calls a function of the test, which may
- * change the thread's memory in the middle of a poll.
+ * Simulates a thread in memory, for scan-stack.c and scan-switch.c: calls and returns are written
+ * as compiled code would write them, and the scanner's calls of the rest of the runtime are
+ * recorded.  The clock advances by ten ticks with each stamp, and calls a function of the test,
+ * which may change the thread's memory in the middle of a poll.
  */
 #ifndef RUNTIME_SCAN_STACK_H
 #define RUNTIME_SCAN_STACK_H

@@ -8,9 +8,9 @@
  *	request_sent()		the response has been written to the socket
  *	request_drop()		the connection goes away
  *
- * The tags lie between the stamps, so the figures contain their cost.  With STAMPS_FILE set,
- * each thread keeps two histograms (begin to done, begin to sent, in ticks of the time stamp
- * counter) in that file, mapped, for the client to read.
+ * The tags lie between the stamps, so the figures contain their cost.  With STAMPS_FILE set, each
+ * thread has two histograms (begin to done, begin to sent, in ticks of the time stamp counter) in
+ * that file, mapped, for the client to read.
  */
 #ifndef BENCH_STAMPS_H
 #define BENCH_STAMPS_H
