@@ -47,7 +47,8 @@ enum {				/* u8: the kind of step, modulo NR_DOINGS */
 	DO_HANG_UP,
 	DO_CALL,		/* another recorder tries to connect */
 	DO_WAIT,		/* u8: number of rounds in which all threads run */
-	DO_EVENT,		/* u8 which event, u8 after how many calls, u8 what happens then */
+	/* u8 which event, u8 at which call (0: never), u8 what happens then */
+	DO_EVENT,
 	DO_MEMORY,		/* u8 memory, u8 which word, number */
 	DO_THREAD,		/* u8: which thread begins or ends */
 	DO_FRAME,		/* u8 thread, u8 what; numbers */
