@@ -231,8 +231,8 @@ tl.panel = (() => {
 			["Class", tl.names.strings[r.class[ref]]],
 			r.notes[ref] ? ["Noted", tl.names.strings[r.notes[ref]]] : null,
 			...times(r.start[ref], r.length[ref], null, "Latency"),
-			["Parts", parts],
-			r.flags[ref] & tl.F.COMPLETE ? null : ["", "It had not ended when the recording did."],
+			["Spans", parts],
+			r.flags[ref] & tl.F.COMPLETE ? null : ["", "Its end was not recorded."],
 			r.flags[ref] & tl.F.LOST_HANDOFF ? ["", "It was put into a queue and never taken out."] : null,
 			["", go("show it", () => tl.lookAt(ref), "zoom to it, show what it was blocked by")],
 		]];
