@@ -11,10 +11,10 @@
 #define LOG_BYTES	(4U << 20)
 #endif
 /*
- * A log may take 1/8 of the memory that the caller gives for retained rows (reader_retain_begin()),
+ * A log may take 1/16 of the memory that the caller gives for retained rows (reader_retain_begin()),
  * but not more than LOG_BYTES.  If that does not suffice, each pass reads the rows.
  */
-#define LOG_SHARE	8
+#define LOG_SHARE	16
 
 /* What the sink was called with: a time off the CPU, and its spans after it, or a migration. */
 struct entry {
