@@ -189,6 +189,12 @@ int partition_names_open(struct partition *p)
 	return number_path(p, (struct path){ .func = NULL }, NULL) == UINT32_MAX ? -ENOMEM : 0;
 }
 
+void partition_names_settle(struct partition *p)
+{
+	hash_free(&p->names->paths);
+	hash_free(&p->names->leaves);
+}
+
 void partition_names_close(struct partition *p)
 {
 	struct partition_names *names = p->names;

@@ -152,6 +152,8 @@ void partition_find_pieces(struct partition_build *b);
 
 /* partition-names.c: stores each text, path and leaf once; NO_LEAF or UINT32_MAX: out of memory */
 int partition_names_open(struct partition *p);
+/* No path and no leaf is added from now on: frees what finds equal ones. */
+void partition_names_settle(struct partition *p);
 void partition_names_close(struct partition *p);
 const char *partition_intern(struct partition *p, const char *text);
 uint32_t partition_class(struct partition *p, const char *name);

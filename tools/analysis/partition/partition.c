@@ -220,6 +220,8 @@ int partition_build(struct model *m, const struct partition_options *o, struct p
 	if (!ret && p->nr_requests)
 		ret = cut_all(&b);
 	count_losses(p);
+	if (p->names)
+		partition_names_settle(p);
 	free_build(&b);
 	if (ret)
 		partition_free(p);
