@@ -75,6 +75,9 @@ span=$(jq -s '(.[2].to_ns - .[0].from_ns) / 1000000' top.json)
 # Each of the two threads makes at most one request in 500 us.
 ok "as many requests as there can be ($total in $span ms)" test "$total" -le $((${span%.*} * 4 + 10))
 
+check_one_line "no thread can be created" \
+	"(ulimit -s 200000000000; ldb-top -p $pid --batch -d 0.5 -n 1)" 1 '^ldb-top: cannot create a thread: '
+
 # Text.
 check "--batch" "ldb-top -p $pid --batch -d 0.5 -n 1" 0 'handle\(\)'
 check "its head" "ldb-top -p $pid --batch -d 0.5 -n 1" 0 "^\./server  process $pid: last [0-9.]+m?s of"

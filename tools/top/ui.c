@@ -337,6 +337,7 @@ static void free_ui(struct ui *ui)
 struct ui *ui_start(const struct top_options *o, int stop_fd)
 {
 	struct ui *ui = calloc(1, sizeof(*ui));
+	int rc = 0;
 
 	if (!ui) {
 		cli_error("out of memory");
@@ -347,7 +348,9 @@ struct ui *ui_start(const struct top_options *o, int stop_fd)
 	ui->key_fd = ui->signal_fd = -1;
 	ui->draw.sort = o->sort;
 	pthread_mutex_init(&ui->lock, NULL);
-	if (!open_ui(ui) || pthread_create(&ui->thread, NULL, run, ui)) {
+	if (!open_ui(ui) || (rc = pthread_create(&ui->thread, NULL, run, ui))) {
+		if (rc)
+			cli_error("cannot create a thread: %s", strerror(rc));
 		screen_close();
 		free_ui(ui);
 		return NULL;
