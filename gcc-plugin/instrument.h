@@ -100,7 +100,7 @@ gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *o
  */
 void instrument_register_passes(const char *plugin_name, bool verbose);
 
-/* emit.c: what each object contains besides its functions' records */
+/* emit.c: the parts of each object other than the code of records */
 void emit_compiled_note(void);
 void emit_thread_block(void);
 

@@ -355,8 +355,8 @@ static inline void order_slot_commit(struct ldb_rec *slot, uint32_t commit)
 }
 
 /*
- * The following are for struct ldb_page and struct ldb_stack of a thread, which the registry and
- * the scanner write.
+ * The following are for the pages and stacks of threads (struct ldb_page, struct ldb_stack), and
+ * for the number of pages in struct ldb_info; the registry and the scanner write them.
  */
 
 /* The last store to a page when a thread starts or exits.  Partner: order_page_state() */

@@ -34,7 +34,8 @@
  *
  *	and where glibc depends on the CPU:
  *	cpu_jmpbuf_sp()		stack pointer in a jmp_buf
- *	cpu_pthread_of()	pthread_t of a thread pointer, and the end of a thread's stack
+ *	cpu_pthread_of()	pthread_t of a thread pointer; except in the first thread, also the
+ *				upper end of the thread's stack
  *	CPU_PTHREAD_TID_OFFSET	where struct pthread has the tid
  *	CPU_LOADER		path of glibc's loader; CPU_ELF_MACHINE: e_machine of programs
  *	CPU_VDSO_CLOCK_GETTIME	name of the vDSO's function

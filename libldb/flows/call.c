@@ -3,8 +3,8 @@
  * Adds a call that has returned to the sums of its thread.
  *
  * When a call returns, its result may be in vector or x87 registers, which are not saved: so this
- * file is compiled to use integer registers only (see the Makefile), and then calls functions that
- * may use vector registers only through flow_event().
+ * file is compiled to use integer registers only (see the Makefile), and the code that runs when a
+ * call returns calls functions that may use vector registers only through flow_event().
  *
  * A signal handler may add to the same cell meanwhile, so each addition is a single instruction.
  */

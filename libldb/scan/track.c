@@ -6,7 +6,8 @@
  * Bounds: an invocation that only the later one of two polls found began between them; an
  * invocation that only the earlier one found ended between them.  The time stamps before and after
  * a poll are ordered with its loads, so both bounds are exact to the cycle.  A poll that found a
- * change, but did not read the stack or could not (the block's mark), makes the bounds tighter.
+ * change, but did not read the stack or could not, leaves a mark in the state of the block (struct
+ * scan_mark), which makes the bounds tighter.
  */
 #include "scan.h"
 
@@ -121,9 +122,10 @@ static void cut(struct scan_state *st, uint32_t depth)
 }
 
 /*
- * Returns true if the invocation k has ended, given that all newer ones of the block have.  If an
- * invocation on the thread's own stack has ended, its callees have ended, too, also those of other
- * blocks (`callees` is true then).  Their ends are written first, while the caller is still known.
+ * Returns true if invocation k has ended, where k is newer than the last record of the block that
+ * is still linked.  So k has ended if it is of this block.  If an invocation on the thread's own
+ * stack has ended, its callees have ended, too, also those of other blocks (`callees` is true
+ * then).  Their ends are written first, while the caller is still known.
  */
 static bool has_ended(const struct scan_state *st, unsigned block, bool callees,
 		      const struct ldb_stack_frame *k)

@@ -99,7 +99,10 @@ static inline uintptr_t cpu_jmpbuf_sp(const void *env)
 	return sp;
 }
 
-/* glibc's thread pointer is its pthread_t, at the upper end of the thread's stack. */
+/*
+ * glibc's thread pointer is its pthread_t; except in the first thread, it is at the upper end of
+ * the thread's stack.
+ */
 static inline uintptr_t cpu_pthread_of(uintptr_t tp)
 {
 	return tp;
