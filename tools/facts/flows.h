@@ -77,7 +77,8 @@ struct flows {
 	/* functions whose calls were not recorded */
 	uint64_t nr_address_taken, nr_unresolved, nr_limit;
 	uint64_t nr_lost_threads;
-	uint64_t nr_unknown_calls;	/* made before the thread was known, or after its end */
+	/* calls made before the runtime knew the thread, or at the end of its exit */
+	uint64_t nr_unknown_calls;
 	uint64_t nr_bad;	/* invalid rows */
 };
 
@@ -98,8 +99,9 @@ const struct flow_api *flows_api(const struct flows *f, uint32_t id);
 uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick);
 
 /*
- * Returns true if this function waits: for a thread or a process, a lock, a time, a signal or
- * input.
+ * Returns true if this function is in the list of those that wait: for a thread or a process, a
+ * lock, a condition, a barrier, a semaphore, a time, a signal, or (poll(), epoll_wait(),
+ * io_getevents()) for events.
  */
 bool flow_is_wait(const char *name);
 

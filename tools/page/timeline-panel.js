@@ -48,7 +48,7 @@ tl.panel = (() => {
 		return thread >= 0 ? threadLink(thread, t) : p.text;
 	}
 
-	/* Returns links to the first four requests on which a thread works within [from, to). */
+	/* Returns links to at most four of the requests on which a thread works within [from, to). */
 	function requestsOf(thread, from, to) {
 		const p = tl.d.parts, found = [];
 

@@ -100,7 +100,8 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 	if (wait->owner)
 		return wait->owner;
 	/*
-	 * A futex that names no owner may not be a lock; if it is one, the waker has released it.
+	 * A futex that names no owner is possibly not a lock; if it is one, the waker has released
+	 * it.
 	 */
 	return is_held(wait) ? wait->waker : blame_waker(m, wait);
 }
@@ -163,7 +164,10 @@ static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t en
 	return ret;
 }
 
-/* Until a sleep ends, the sleeping thread is blocked by its waker. */
+/*
+ * Follows a time off the CPU: a thread that sleeps is blocked by its waker, and one that waits for a
+ * CPU by the thread that ran most on the CPU meanwhile.
+ */
 static int follow_off(struct blame *k, const struct segment *s, int64_t start, int64_t end, unsigned level)
 {
 	struct edge e = { .tid = s->tid, .start = start, .end = end, .source = EDGE_WAKER };
@@ -315,7 +319,10 @@ struct holds {
 	size_t from, to;
 };
 
-/* Holds that begin after the range are left out. */
+/*
+ * Returns the holds from the first one that ends after `start` to the last one that begins before
+ * `end`.
+ */
 static struct holds holds_in(const struct blame *k, uint64_t lock, int64_t start, int64_t end)
 {
 	struct holds h = { .from = index_first(&k->holds, lock, start) };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes segments of the events on a thread.  There is a function for each kind of event: an
- * invocation, a wait for a lock or a hold of it, a time off the CPU, a span of a request.
+ * invocation, a wait for a lock or a hold of it, a time off the CPU, a span of a request, a system
+ * call, a call of a library.
  *
  * A sleep during a wait has no segment; its kernel events are added to the segment of the wait.
  * The time for which the thread then waits for a CPU is a segment inside of the wait.

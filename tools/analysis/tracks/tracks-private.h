@@ -211,8 +211,8 @@ int tracks_set_request(struct tracks *k, struct segment *s);
 void tracks_free_offs(struct tracks *k, size_t nr);
 
 /*
- * segments.c: there is one function for each kind.  The segment is the last of k->others; NULL:
- * out of memory.
+ * segments.c: there is one function for each kind of event.  All but segment_of_frame() append the
+ * segment to k->others, and return it; NULL: out of memory.
  */
 struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part);
 struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e);
@@ -222,7 +222,10 @@ struct segment *segment_of_call(struct tracks *k, const struct syscall *c);
 struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c);
 void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
 		      int64_t end);
-/* Returns true if the sleep is a part of the wait; it is then added to the segment of the wait. */
+/*
+ * Returns true if the sleep is a part of the wait; the caller then adds it to the segment of the
+ * wait with segment_add_sleep().
+ */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at);
 int segment_add_sleep(struct tracks *k, struct segment *wait, const struct tracks_off *at);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the rows of a trace and sorts them by thread and time: one pass for functions and locks
- * together, and one for each other kind of event.  If the number of functions is limited, a pass
- * before these finds how long a function must be.
+ * Reads the rows of a trace and sorts them by thread and time.  If the number of functions is
+ * limited, a pass before the others finds how long a function must be to be retained.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Creates the socket on which the recorder waits for the runtime: when the program is started or
- * attached to, and again after the program has changed its credentials.
+ * Creates the socket to which the runtimes of the program and of its children connect.  After the
+ * program has changed its credentials, its runtime connects to the same socket again.
  */
 #include <errno.h>
 #include <fcntl.h>
