@@ -256,8 +256,11 @@ static void exports(void)
 	for (const struct export_format *f = export_formats; f->name; f++) {
 		char err[1024] = "";
 
+		/*
+		 * Skipped: formats that are written to a path (ctf, sqlite), and pprof, whose data
+		 * are compressed and depend on the version of zlib.
+		 */
 		if (!f->to_stream || !strcmp(f->name, "pprof"))
-			/* compressed data, which depend on the version of the library */
 			continue;
 		begin(100);
 		if (f->to_stream(made.model, &o, render.out, err, sizeof(err)))

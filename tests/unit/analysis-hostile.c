@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This test makes rows of random content in whole blocks: everything that can be built from them
+ * This test writes valid blocks of rows with random content: everything that can be built from them
  * is built and shown in every format.  It must end, and no sanitizer may complain.
  */
 #include <sys/stat.h>
@@ -88,7 +88,7 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 	struct requests q;
 
 	o.nr_slowest = 30;
-	o.has_id = has_id;	/* id 0 occurs in END_ALL and in edge cases */
+	o.has_id = has_id;	/* selects the requests with id 0 (o.id), which are not rare */
 	if (requests_build(m, &o, &q))
 		bail_out("requests_build");
 	if (q.nr_instances > 30)
@@ -119,8 +119,8 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 }
 
 /*
- * Checks that every nanosecond is attributed once, also for rows that make no sense, and shows its
- * causes, chains and pictures.
+ * Checks that the shares of each request add up to its latency, or to 0 if the request is left out,
+ * also for rows that make no sense, and shows the causes, chains and pictures.
  */
 static void show_why(struct model *m, const struct render *r)
 {
@@ -399,7 +399,10 @@ static void make(const char *path, size_t nr, bool is_narrow)
 		bail_out("writer_close");
 }
 
-/* A thread that ended before it began must have no lifetime, and polling no share of it. */
+/*
+ * A thread that ended before it began must have no lifetime, and no share of that time may be
+ * reported as the cost of polling.
+ */
 static void test_instance(void)
 {
 	struct render r = { .width = 100 };
@@ -417,7 +420,7 @@ static void test_instance(void)
 	r.out = open_memstream(&text, &size);
 	text_head(&r, t.model, NULL);
 	fclose(r.out);
-	if (!ok(!strstr(text, "Budget:"), "no share of a time that cannot be"))
+	if (!ok(!strstr(text, "Budget:"), "no cost of polling as a share of a lifetime that cannot be"))
 		diag("%s", text);
 	free(text);
 	made_close(&t);
