@@ -163,8 +163,9 @@ static bool decode_some(const struct schema *s, struct column_state *states, cha
 
 		n = left < TILE_ROWS ? left : TILE_ROWS;
 		/*
-		 * times() may read the other columns, whose values do not matter.  The next tile is decoded
-		 * into the same memory if this one is not needed, so that most memory is cleared once.
+		 * times() may read the other columns, whose values do not matter.  The next tile
+		 * is decoded into the same memory if this one is not needed, so clearing that
+		 * memory once is enough.
 		 */
 		if (select->times && to + n * s->row_bytes > cleared) {
 			memset(cleared, 0, to + n * s->row_bytes - cleared);

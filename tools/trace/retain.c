@@ -401,7 +401,8 @@ static void set_chunks(struct retained *k, size_t size)
  * decoder's buffer is rows to retain, the buffer itself is returned: a copy would double the memory
  * of a block, and the decoder's buffer would stay allocated while blocks are no longer decoded.
  */
-static char *take_rows(struct decoder *d, const struct retained *k, const struct schema *s, size_t strings)
+static char *take_rows(struct decoder *d, const struct retained *k, const struct schema *s,
+		       size_t strings)
 {
 	size_t size = k->nr * s->row_bytes;
 	char *rows;

@@ -58,7 +58,8 @@ bool path_same_function(const struct symbol *a, const struct symbol *b)
 			  a->path == b->path);
 }
 
-static bool has_queue(const struct partition *p, const struct path *path, const struct path_queue *queue)
+static bool has_queue(const struct partition *p, const struct path *path,
+		      const struct path_queue *queue)
 {
 	if (!path_is_queue(path) || !queue)
 		return !path_is_queue(path) && !queue;

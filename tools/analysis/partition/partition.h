@@ -37,7 +37,7 @@ struct path {
 	uint32_t parent;
 	uint32_t depth;			/* root: 0 */
 	uint32_t leaf;			/* its FUNCTION leaf + 1; 0: none yet */
-	uint32_t queue;			/* time in a queue: its index in partition.queues + 1; else 0 */
+	uint32_t queue;			/* time in a queue: index in partition.queues + 1; else 0 */
 	const struct symbol *func;	/* NULL: root, queue */
 };
 

@@ -28,7 +28,8 @@ static int add(void *arg, uint32_t tid, int64_t start, int64_t end, const struct
 }
 
 int pieces_read(struct model *m, int64_t from, int64_t to,
-		int (*instance)(void *arg, const struct instance *instance), void *arg, struct pieces *p)
+		int (*instance)(void *arg, const struct instance *instance), void *arg,
+		struct pieces *p)
 {
 	struct reading r = { p, instance, arg };
 	struct partition_options o = {

@@ -28,7 +28,8 @@ struct pieces {
  * instance() returned if that was not 0.
  */
 int pieces_read(struct model *m, int64_t from, int64_t to,
-		int (*instance)(void *arg, const struct instance *instance), void *arg, struct pieces *p);
+		int (*instance)(void *arg, const struct instance *instance), void *arg,
+		struct pieces *p);
 void pieces_free(struct pieces *p);
 
 /* Returns the index of the thread's first piece that ends after tick. */

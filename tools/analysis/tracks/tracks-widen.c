@@ -74,10 +74,11 @@ static void move_borders(struct wide *w)
 }
 
 /*
- * Reads the bounds of functions in the filter's range.  If it is wider than the range that the caller
- * retains, it is retained, too: the caller reads it again, and blocks would be decoded twice.
+ * Reads the bounds of functions in the filter's range.  If it is wider than the range that the
+ * caller retains, it is retained, too: the caller reads it again, and blocks would be decoded twice.
  */
-static int read_bounds(struct model *m, struct wide *w, const struct reader_filter *filter, bool is_wider)
+static int read_bounds(struct model *m, struct wide *w, const struct reader_filter *filter,
+		       bool is_wider)
 {
 	int ret = 0;
 
