@@ -343,7 +343,10 @@ void uring_begin(void);
 void uring_unmapped(uintptr_t lo, uintptr_t hi); /* called before the program unmaps this memory */
 void uring_forget_all(void);
 void uring_fork_child(void);	/* socket/uring.c */
-/* socket/uring-wrap.c: makes the program's call of syscall() for a ring. */
+/*
+ * socket/uring-wrap.c: makes the system call for which the program has called syscall(), if
+ * uring_is_call() returns true: it is a call of io_uring, and these are followed.
+ */
 typedef long syscall_fn(long number, long a, long b, long c, long d, long e, long f);
 long uring_syscall(syscall_fn *real, uintptr_t site, long number, long a, long b, long c, long d, long e,
 		   long f);
@@ -370,7 +373,7 @@ void flow_poll(void);		/* called regularly by the raw thread that will call flow
 void flow_pause(bool pause);
 /* Called when the recording ends: session_on() is false, rings are still mapped.  Raw thread. */
 void flow_end(void);
-/* Ends the counting if no raw thread exists that could call flow_end(). */
+/* Ends the counting; called if no raw thread exists that could call flow_end(). */
 void flow_stop(void);
 void flow_unmap(void);
 void flow_thread_enter(struct thread *t);	/* called under registry_lock */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Contains the runtime's loads and stores whose order matters.  Each comment names the partner,
- * which is the code of the other thread that depends on the order.
+ * Contains the runtime's loads and stores whose order matters.  A "partner" in a comment is the
+ * code, of another thread or of a signal handler, that depends on the order.
  *
  * Five kinds of code share memory without a lock: the program's threads (what the plugin emits, the
  * registry, the shim), the scanners, the control thread, the recorder (another process:
@@ -40,7 +40,10 @@ struct thread;
 #define order_any_store(p, v)		atomic_store_explicit(p, v, memory_order_relaxed)
 #define order_any_add(p, v)		atomic_fetch_add_explicit(p, v, memory_order_relaxed)
 #define order_any_sub(p, v)		atomic_fetch_sub_explicit(p, v, memory_order_relaxed)
-/* These do the same for words that are not declared _Atomic, for example in shared headers. */
+/*
+ * These do the same for words that are not declared _Atomic, for example in shared headers; but
+ * order_any_add() returns the old value, and order_any_add_word() the new one.
+ */
 #define order_any_load_word(p)		__atomic_load_n(p, __ATOMIC_RELAXED)
 #define order_any_store_word(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
 /* Stores v if the word still has the value *from. */
@@ -254,8 +257,8 @@ static inline bool order_range_is_still(const _Atomic uintptr_t *lo, uintptr_t f
  * "on" says whether a session is on.  The session's parameters are written, and its memory is
  * mapped, before "on" is stored.  x86: the relaxed load, which each wrapper makes, is sufficient
  * for what is read after it; another CPU needs an acquire.  A thread that has loaded "on" may still
- * use the session when it is off, so the memory stays mapped, and the thread can tell from the
- * epoch.  The two functions are each other's partner.
+ * use the session when it is off, so the memory stays mapped, and the thread finds out from
+ * the epoch that the session is over.  The two functions are each other's partner.
  */
 static inline uint32_t order_session_on(const _Atomic uint32_t *on)
 {
@@ -291,8 +294,9 @@ static inline bool order_slot_claim(uint64_t *sp)
 
 /*
  * Sets a slot's start to 0 if it is `was`; next is loaded later.  Partner: flow_return_c(), which
- * stores next and then loads the start.  x86 may delay the store for some nanoseconds, but not
- * beyond a preemption.
+ * stores next and then loads the start.  x86 may make that store visible some nanoseconds
+ * after that load, but not after a preemption: so a thread that is preempted after the load has
+ * stored next visibly.
  */
 static inline bool order_slot_close(uint64_t *start, uint64_t was)
 {
