@@ -256,7 +256,7 @@ static void explain(const struct opening *op, char *why, size_t size)
 	int paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	enum perf_mode mode = op->s->mode;
 
-	/* This is the only check that depends on the process, and not on the kernel's settings. */
+	/* EACCES although the settings permit it: ldb-record may not trace this process. */
 	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid <= limit[mode]) {
 		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that ldb-record lacks; run ldb-record as root",
 			 op->o->pid);
