@@ -6,9 +6,9 @@
 # snapshot and waits for it, so the 99.99th percentile is a wait for a long snapshot: work of the
 # background thread under the lock, which a tracer lengthens.
 #
-# The program stays on one CPU, as in the other sections.  The requests come in bursts, because the
-# scheduler runs a thread that sometimes sleeps as soon as it wakes up; so such a thread finds the
-# lock taken.  A thread that never sleeps first loses the CPU to the snapshot for a time slice.
+# The program stays on one CPU, as in the other sections.  The requests come in bursts, with a sleep
+# after each: as soon as a thread that sometimes sleeps wakes up, the scheduler runs it, so it finds
+# the lock taken.  A thread that never sleeps first loses the CPU to the snapshot for a time slice.
 # Then it waits only for the rest of the snapshot.
 figure1_seconds=1.2
 figure1_peers="xray-off xray-basic xray-fdr uftrace gprof cyg perf"

@@ -3,8 +3,8 @@
 # shellcheck shell=sh
 
 # Measures what following calls between libraries (ldb-record --flows) costs: one call, and
-# programs as Debian ships them.  The figures are the CPU time of the whole process, from its start
-# to its end, and its memory; the recorder is not counted.
+# programs as Debian ships them.  The figures of a program are the CPU time of its process, from
+# start to end, and its memory; the recorder is not counted.
 
 flows_record()	# command...
 {
@@ -95,8 +95,9 @@ flows_mean()	# file name bound
 	row mean.txt mean one "$2" "$3"
 }
 
-# Other tools follow the calls of one function of a library, or of all functions, in the same
-# rounds.  They also do work in other processes or in the kernel, so the elapsed time is measured.
+# In the same rounds one call is measured with ldb and other tools: ltrace and uftrace follow all
+# calls of libraries, bpftrace those of one function, and perf takes samples.  The tools also do work
+# in other processes or in the kernel, so the elapsed time is measured.
 flows_peers="ldb perf ltrace uftrace bpftrace"
 
 flows_peer_title()

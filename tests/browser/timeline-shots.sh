@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes pictures of the timeline page, of a recording made for them, for
+# Makes pictures of the timeline page, of a recording and of a generated trace, for
 # Documentation/screenshots:
 #
 #	sh tests/browser/timeline-shots.sh [FOLDER]

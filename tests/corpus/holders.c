@@ -13,14 +13,14 @@
  *	-nap		backoff(), asleep
  *	-io		flush(), writes to a file and waits until it is on the disk
  *	-library	checksum(), in uninstrumented code
- *	-two		keep() waits for side_lock, which "compactor" holds in compact()
+ *	-two		need_both() waits for side_lock, which "compactor" holds in compact()
  *	-three		as -two, and "compactor" waits for deep_lock, which "sweeper" holds in
  *			sweep()
  *	-request	store(), for a request of class "put" that the keeper serves
  *
- * A request measures how long it waited for the lock: it is affected if that is half of PLANT_US or
- * more, or half a millisecond.  With "clean" the keeper holds the lock for only 5 us.  WHY_THREADS
- * servers share the requests.
+ * A request measures how long it waited for the lock: it is affected if that is at least half of
+ * PLANT_US or, if PLANT_US is greater than 1000, at least 500 us.  With "clean" the keeper holds the
+ * lock for only 5 us.  WHY_THREADS servers share the requests.
  *
  * The functions have different code: otherwise GCC would merge them into one function.
  */

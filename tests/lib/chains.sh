@@ -7,9 +7,9 @@
 #	judge_no_chain NAME FILTER	one result.  No request of NAME-clean.why passes.
 #
 # If other programs delayed a request, the analysis is not at fault.  So a request that does not
-# pass is not judged if such a program ran for half of the time while a thread of the chain waited
-# for its CPU, or if the request itself waited for a CPU for half of its time.  chains_own is an
-# expression that matches the names of the threads that are not such programs.
+# pass is not judged if a thread of its chain waited, for more than half of the request's latency,
+# for a CPU on which such a program ran, or if the request itself waited for a CPU that long.
+# chains_own is an expression that matches the names of the threads that are not such programs.
 
 # shellcheck source=tests/lib/why.sh
 . "$TOP/tests/lib/why.sh"

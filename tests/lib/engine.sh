@@ -38,7 +38,8 @@ export PATH
 PROGRAMS=$TOP/tests/programs
 PLUGIN=$BUILD/plugin/ldb.so
 RUNTIME=$BUILD/lib/libldbtrace.so.0
-# The user's own choice of a recorder must not apply to the tests.
+# The programs that the tests start must not connect to a recorder outside of the tests, and must
+# not get libraries that were preloaded outside of them.
 unset LDB_RECORD LDB_PRELOADED LD_PRELOAD 2>/dev/null || :
 
 nr=0

@@ -72,7 +72,10 @@ NEVER static void chain_fail(const char *where, const char *what, int level)
 	fprintf(stderr, "%s: level %d: %s\n", where, level, what);
 }
 
-/* Checks every rule of abi.h that one thread can check about itself; returns the depth. */
+/*
+ * Checks the canaries, the generations and the order of the addresses in the chain (see abi.h), and
+ * that each record has a pc and a ret; returns the depth.
+ */
 NEVER static int chain_walk(const char *where)
 {
 	struct ldb_frame *f = chain_top();

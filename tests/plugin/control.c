@@ -293,7 +293,7 @@ SUBJECT void case_gotos(void)
 	CHAIN_IS("case_gotos", MAIN);
 }
 
-/* --- coming back from below ------------------------------------------------ */
+/* --- longjmp() and nonlocal gotos ------------------------------------------ */
 
 static jmp_buf env;
 static sigjmp_buf sig_env;
@@ -532,8 +532,8 @@ static uint64_t gen_seen;
 SUBJECT void on_step(int sig)
 {
 	/*
-	 * Ends the test at the first broken chain, which would otherwise be walked thousands of
-	 * times.
+	 * After the first broken chain nothing more is checked: the chain would otherwise be walked
+	 * thousands of times.
 	 */
 	if (chain_failures)
 		return;

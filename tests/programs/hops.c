@@ -10,8 +10,9 @@
  *
  * Question i of thread t has the path q/N with N = t * 100000 + i; the asker tags it as request N.
  * It sends every seventh question outside of any request, with the path none/N.  So the path of a
- * server's request shows which request has sent it.  Each side prints "N T": when the asker has
- * sent question N, or when the server had received it, in ns of the time of day.
+ * server's request shows which request has sent it.  `ask` and `serve` print "N T" for each
+ * question q/N with N > 0: T is when the asker began to send it, or when the server had read it, in
+ * ns of the time of day.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -201,7 +202,7 @@ static void mix(void)
 	int s = connect_to(port);
 
 	ldb_req_start(1, NULL);
-	/* ends the request of another thread; this thread is still working on request 1 */
+	/* as if request 2 were another thread's: this thread is still working on request 1 */
 	ldb_req_end(2);
 	mix_one(s, 1);
 	ldb_req_start(3, NULL);

@@ -86,7 +86,8 @@ static int answered(int fd)
 		at = strcasestr(in, "content-length:");
 		length = at && at < end ? strtoul(at + 15, NULL, 10) : 0;
 		/*
-		 * An answer in chunks is read up to its last chunk, which always ends a read here.
+		 * An answer in chunks is read up to its last chunk, "0\r\n\r\n", which one read()
+		 * always returns whole here.
 		 */
 		if (!at || at > end)
 			while (!memmem(in, have < sizeof(in) ? have : sizeof(in), "0\r\n\r\n", 5)) {

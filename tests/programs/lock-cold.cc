@@ -12,8 +12,8 @@
  *
  *	first-near, all-near	64 KiB of data and 64 of code in between: more than a first-level
  *				cache; the first of the locks, and the mean of all
- *	first-far, all-far	1 MiB and 256 KiB: more than most second-level caches, and than
- *				a table of branches remembers
+ *	first-far, all-far	1 MiB and 256 KiB: more than many second-level caches and
+ *				branch target buffers hold
  *
  * The figures include the time of reading the clock, so only differences between two builds mean
  * something.
